@@ -13,7 +13,7 @@ from typing import Any
 
 import dask
 
-from suanzi import _core, registry
+from suanzi import _core, quantized, registry
 from suanzi.cluster import creating, grid
 from suanzi.cluster.computing import told
 from suanzi.cluster.elementwise import elementwise, on_elements
@@ -26,18 +26,7 @@ from suanzi.dtypes import DType, DTypeLike, float32, float64, int64, stored_dtyp
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.context import get_promotion
-from suanzi.quantized import (
-    QUANTIZE,
-    channel_axis_argument,
-    channels,
-    dequantize,
-    quantizing,
-    real_numbers,
-    scale_argument,
-    stored_zero,
-    without_range,
-    zero_point_argument,
-)
+from suanzi.quantized import QUANTIZE, channels
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import without_scale
 from suanzi.resolve.scales import Quantizing
@@ -77,7 +66,7 @@ def _real(op: Operator, name: str, x: BlockTensor) -> BlockTensor:
     if x.scale is None:
         raise without_scale(op.title, name, large_like(x))
     dtype = float32 if get_promotion().join is None else float64
-    return on_elements("dequantize", dequantize, x, dtype)
+    return on_elements("dequantize", quantized.dequantize, x, dtype)
 
 
 # ---- what moves elements -------------------------------------------------------------------------
@@ -158,9 +147,9 @@ def quantize(x: BlockTensor, dtype: DType, **given: Any) -> BlockTensor:
 def _quantised(
     op: Operator, name: str, x: BlockTensor, dtype: DType, given: Mapping[str, Any]
 ) -> BlockTensor:
-    real_numbers(op, name, empty_like(x))
-    source = on_elements("dequantize", dequantize, x, float64) if _is_quantised(x) else x
-    how = quantizing(op, dtype, x.shape, partial(_ranges, op, name, source), **given)
+    quantized.real_numbers(op, name, empty_like(x))
+    source = on_elements("dequantize", quantized.dequantize, x, float64) if _is_quantised(x) else x
+    how = quantized.quantizing(op, dtype, x.shape, partial(_ranges, op, name, source), **given)
     axis = None if how.axis < 0 else how.axis
     facts = Quantization(tuple(how.scales), how.zero_point, axis)
     made = new_name("quantize")
@@ -189,14 +178,14 @@ def _ranges(op: Operator, name: str, x: BlockTensor, axis: int) -> tuple[list[fl
     found: Any = told(x.graph, lambda: dask.compute(*ends))
     lows, highs = ([float(n) for n in one.reshape(-1).tolist()] for one in found)
     if not all(map(math.isfinite, lows + highs)):
-        raise without_range(op, name)
+        raise quantized.without_range(op, name)
     return lows, highs
 
 
 @way("dequantize")
 def dequantized(x: BlockTensor, dtype: DTypeLike) -> BlockTensor:
     """Return what quantised blocks stand for."""
-    return on_elements("dequantize", dequantize, x, dtype)
+    return on_elements("dequantize", quantized.dequantize, x, dtype)
 
 
 @way("cast")
@@ -234,7 +223,7 @@ def part_of_complex(op: Operator, **arguments: Any) -> BlockTensor:
 def _stored_zero(op: Operator, x: BlockTensor) -> int:
     if x.scale is None:
         raise without_scale(op.title, "x", large_like(x))
-    return stored_zero(large_like(x))
+    return quantized.stored_zero(large_like(x))
 
 
 @way("diag", takes_quantized=True)
@@ -264,9 +253,9 @@ def create_quant_tensor(
     if not _fits(values, shape, dtype) or others["n_bytes"] is not None:
         result_of(call, [large_like(values)])
     target = dtype_of(dtype)
-    axis = channel_axis_argument(op, others["channel_axis"], target, values.shape)
-    scales, axis = scale_argument(op, scale, target, values.shape, axis)
-    offset = zero_point_argument(op, others["zero_point"], target)
+    axis = quantized.channel_axis_argument(op, others["channel_axis"], target, values.shape)
+    scales, axis = quantized.scale_argument(op, scale, target, values.shape, axis)
+    offset = quantized.zero_point_argument(op, others["zero_point"], target)
     facts = Quantization(tuple(scales), offset, None if axis < 0 else axis)
     integers = codes(values) if _is_quantised(values) else values
     return standing_for(integers, target, facts)

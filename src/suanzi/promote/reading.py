@@ -32,20 +32,8 @@ from itertools import product
 from typing import Any, TypeVar
 
 from suanzi.dtypes import DOCUMENTS, DType, document_name, dtype
-from suanzi.promote import writing, zero_dim
+from suanzi.promote import layers, writing, zero_dim
 from suanzi.promote.document import Document, read_document
-from suanzi.promote.layers import (
-    DEFAULT_CAST,
-    Cell,
-    FloatRule,
-    Gate,
-    PairRule,
-    check_name,
-    check_table,
-    choose_float,
-    default_alone,
-    weak_number,
-)
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind
 from suanzi.promote.operators import OperatorClass, Scope, operator
 from suanzi.status import InvalidArgument
@@ -65,7 +53,7 @@ def read_rules(text: str) -> dict[str, Any]:
     name = document.one("name")
     if not name or not document.says("name"):
         raise InvalidArgument("rule set: the text has no line 'name', one word that names it.")
-    check_name(name)
+    layers.check_name(name)
     if document.grid("tensors") is None:
         raise InvalidArgument(f"rule set {name!r}: the text has no [tensors] table.")
     return _Reader(name, document).rules()
@@ -103,26 +91,26 @@ class _Reader:
         alone = self.alone(default_float, dtypes)
         table = self.table(grid, alone, dtypes)
         cells, pairs = self.cells()
-        check_table(self.name, dtypes, table | cells)
+        layers.check_table(self.name, dtypes, table | cells)
         numbers = self.numbers(grid, alone, dtypes)
         written = {dt: document_name(dt, self.names) for dt in dtypes}
         written |= {d: row for row, _ in grid if row not in _WEAK and (d := self.dtype(row))}
 
-        def pair(a: DType, b: DType) -> Cell:
+        def pair(a: DType, b: DType) -> layers.Cell:
             if (a, b) in cells:
                 return self.of_a_line(a, b, cells[a, b])
             refused = " refuses" if table[a, b] is None else ""
-            return Cell(table[a, b], f"row {written[a]}, column {written[b]}{refused}")
+            return layers.Cell(table[a, b], f"row {written[a]}, column {written[b]}{refused}")
 
-        def number(dt: DType, kind: NumberKind) -> Cell:
+        def number(dt: DType, kind: NumberKind) -> layers.Cell:
             if (dt, kind) not in numbers:
-                return weak_number(dt, kind, default_float)
+                return layers.weak_number(dt, kind, default_float)
             found = numbers[dt, kind]
             refused = " is refused" if found is None else ""
-            return Cell(found, f"{written[dt]} with a Python {kind}{refused}")
+            return layers.Cell(found, f"{written[dt]} with a Python {kind}{refused}")
 
-        def of_class(own: Table) -> PairRule:
-            check_table(self.name, dtypes, table | cells | own)
+        def of_class(own: Table) -> layers.PairRule:
+            layers.check_table(self.name, dtypes, table | cells | own)
             return lambda a, b: self.of_a_line(a, b, own[a, b]) if (a, b) in own else pair(a, b)
 
         return {
@@ -157,7 +145,7 @@ class _Reader:
             "drift": self.drift(),
             "notes": document.all("note"),
             "deviations": document.all("deviation"),
-            "cast": document.one("cast", DEFAULT_CAST),
+            "cast": document.one("cast", layers.DEFAULT_CAST),
         }
 
     def source(self) -> str:
@@ -173,9 +161,9 @@ class _Reader:
             raise self.error(f"the line 'dtypes' has {dt}, of which the table has no row")
         return tuple(dt for dt in there if dt in kept)
 
-    def of_a_line(self, a: DType, b: DType, answer: DType | None) -> Cell:
+    def of_a_line(self, a: DType, b: DType, answer: DType | None) -> layers.Cell:
         refused = " refuses" if answer is None else ""
-        return Cell(answer, f"the line 'cell' of {a} and {b}{refused}")
+        return layers.Cell(answer, f"the line 'cell' of {a} and {b}{refused}")
 
     def squared(self, section: str, lines: list[list[str]]) -> Grid:
         """Return the cells of a table by row and column."""
@@ -325,11 +313,13 @@ class _Reader:
 
     def default_float(self, dtypes: tuple[DType, ...]) -> DType:
         text = self.document.one("float")
-        given = self.dtype(text) if text else choose_float(dtypes)
-        return given if given in dtypes or self.document.says("float") else choose_float(dtypes)
+        given = self.dtype(text) if text else layers.choose_float(dtypes)
+        return (
+            given if given in dtypes or self.document.says("float") else layers.choose_float(dtypes)
+        )
 
     def alone(self, default_float: DType, dtypes: tuple[DType, ...]) -> dict[NumberKind, DType]:
-        alone = default_alone(default_float)
+        alone = layers.default_alone(default_float)
         for item in filter(None, self.document.one("alone").split(",")):
             kind, _, name = item.strip().partition(" ")
             if kind not in NUMBER_KINDS:
@@ -350,9 +340,9 @@ class _Reader:
                     raise self.error(str(problem).rstrip(".")) from None
                 yield op.name or op.operator_class, value.strip()
 
-    def gates(self) -> dict[Scope, Gate]:
+    def gates(self) -> dict[Scope, layers.Gate]:
         try:
-            return {scope: Gate.parse(text) for scope, text in self.scoped("gate")}
+            return {scope: layers.Gate.parse(text) for scope, text in self.scoped("gate")}
         except InvalidArgument as problem:
             raise self.error(str(problem).rstrip(".")) from None
 
@@ -386,9 +376,9 @@ class _Reader:
 
     def floats(
         self, dtypes: tuple[DType, ...], default_float: DType
-    ) -> dict[OperatorClass, FloatRule]:
+    ) -> dict[OperatorClass, layers.FloatRule]:
         """Read ``real function f64`` or ``real function i8 u8: f16; i16: f32``; ``-`` refuses."""
-        found: dict[OperatorClass, FloatRule] = {}
+        found: dict[OperatorClass, layers.FloatRule] = {}
         for key in (OperatorClass.TRUE_DIVISION, OperatorClass.REAL_FUNCTION):
             text = self.document.one(key.title)
             if text:
@@ -397,11 +387,13 @@ class _Reader:
                 found[key] = rule if own else self.narrowed(rule, dtypes, default_float)
         return found
 
-    def narrowed(self, rule: FloatRule, dtypes: tuple[DType, ...], otherwise: DType) -> FloatRule:
+    def narrowed(
+        self, rule: layers.FloatRule, dtypes: tuple[DType, ...], otherwise: DType
+    ) -> layers.FloatRule:
         """Return an inherited rule without the dtypes that the table does not have."""
         return lambda dt: found if (found := rule(dt)) in (*dtypes, None) else otherwise
 
-    def float_rule(self, text: str) -> FloatRule:
+    def float_rule(self, text: str) -> layers.FloatRule:
         by_dtype: dict[DType, DType | None] = {}
         otherwise: DType | None = None
         for item in text.split(";"):

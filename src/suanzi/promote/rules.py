@@ -16,23 +16,7 @@ from typing import Any, Literal
 
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, dtype, float32
-from suanzi.promote.layers import (
-    DEFAULT_CAST,
-    NUMERIC_KINDS,
-    Cell,
-    FloatRule,
-    Gate,
-    JoinRule,
-    NumberRule,
-    PairRule,
-    as_text,
-    check_cast,
-    check_name,
-    check_table,
-    choose_float,
-    default_alone,
-    weak_number,
-)
+from suanzi.promote import layers
 from suanzi.promote.losing import OnLoss
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import Operator, OperatorClass, Scope, in_scope
@@ -60,11 +44,11 @@ class RuleSet(_core.RuleTable):
     """Where other layers come from, if not from `source`: numbers, zero-d, gate, float."""
     dtypes: tuple[DType, ...]
     """The dtypes of the rules, in the order of their document."""
-    pair: PairRule
+    pair: layers.PairRule
     """The tensor-tensor table: two different dtypes of `dtypes`."""
-    pairs: Mapping[OperatorClass, PairRule] = field(default_factory=dict)
+    pairs: Mapping[OperatorClass, layers.PairRule] = field(default_factory=dict)
     """The tables of classes of operators that have one of their own."""
-    number: NumberRule
+    number: layers.NumberRule
     """A tensor dtype with a Python number."""
     alone: Mapping[NumberKind, DType]
     """What a Python number is when no tensor is there; a kind that is missing is refused."""
@@ -78,16 +62,16 @@ class RuleSet(_core.RuleTable):
     """What is beyond float8_e4m3fn, which has no infinity, becomes in every conversion to it."""
     zero_dims: Mapping[Scope, ZeroDimRule] = field(default_factory=dict)
     """What a 0-d tensor counts as, per operator or class."""
-    gates: Mapping[Scope, Gate] = field(default_factory=dict)
+    gates: Mapping[Scope, layers.Gate] = field(default_factory=dict)
     """A gate per operator or class."""
-    floats: Mapping[OperatorClass, FloatRule] = field(default_factory=dict)
+    floats: Mapping[OperatorClass, layers.FloatRule] = field(default_factory=dict)
     """What integers become in true division and in real functions, if not `default_float`."""
     default_float: DType = float32
     made: Mapping[DType, DType] = field(default_factory=dict)
     """What a tensor is made as where the framework does not have its dtype."""
     writes: Mapping[str, WriteRule] = field(default_factory=dict)
     """What ``in-place``, ``in-place method`` and ``out`` do; a way that is missing is not known."""
-    join: JoinRule | None = None
+    join: layers.JoinRule | None = None
     """Answers all operands at once, by the values of numbers; it then stands for all the rest."""
     exact_comparison: Literal["never", "integers", "always"] = "never"
     """Which operands are compared value by value where no common dtype holds both."""
@@ -97,7 +81,7 @@ class RuleSet(_core.RuleTable):
     """Whether `pair` reads a printed table, rather than computing."""
     names: str = "short"
     """The document whose dtype names the tables are printed in."""
-    cast: str = DEFAULT_CAST
+    cast: str = layers.DEFAULT_CAST
     """How a cast is written there; {x}, {dtype}, {name} (the document's), {acl} are filled in."""
     notes: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
@@ -129,14 +113,14 @@ class RuleSet(_core.RuleTable):
             checks_integers=self.overflow == "refuse",
             saturates=self.float8_overflow == "largest",
         )
-        strange = [d.name for d in self.dtypes if d.kind not in NUMERIC_KINDS]
+        strange = [d.name for d in self.dtypes if d.kind not in layers.NUMERIC_KINDS]
         if strange or not self.dtypes:
             raise InvalidArgument(
                 f"rule set {self.name!r}: a table is about numeric dtypes, at least one of them; "
                 f"{', '.join(strange) or 'it has none'}."
             )
         object.__setattr__(self, "answers", {})
-        check_cast(self.name, self.cast)
+        layers.check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
         for key in "sources pairs alone zero_dims gates floats drift made writes".split():
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
@@ -156,7 +140,7 @@ class RuleSet(_core.RuleTable):
     def __deepcopy__(self, memo: object) -> RuleSet:
         return self
 
-    def gate(self, op: Operator) -> Gate | None:
+    def gate(self, op: Operator) -> layers.Gate | None:
         """Return the gate of an operator, or None where every pair may meet."""
         return in_scope(self.gates, op)
 
@@ -229,24 +213,26 @@ class RuleSet(_core.RuleTable):
         >>> widest.pair(dtype("f16"), dtype("f32")).dtype
         suanzi.float32
         """
-        check_name(name)
+        layers.check_name(name)
         known = tuple(dict.fromkeys(dtype(d) for d in dtypes))
         table: dict[tuple[DType, DType], DType | None] = {}
         for a in known:
             for b in known:
                 answer = function(a, b)
                 table[a, b] = None if answer is None else dtype(answer)
-        check_table(name, known, table)
-        float_dtype = choose_float(known) if default_float is None else dtype(default_float)
+        layers.check_table(name, known, table)
+        float_dtype = layers.choose_float(known) if default_float is None else dtype(default_float)
 
-        def pair(a: DType, b: DType) -> Cell:
-            return Cell(table[a, b], f"{name}({a}, {b})")
+        def pair(a: DType, b: DType) -> layers.Cell:
+            return layers.Cell(table[a, b], f"{name}({a}, {b})")
 
-        def number_rule(dt: DType, kind: NumberKind) -> Cell:
+        def number_rule(dt: DType, kind: NumberKind) -> layers.Cell:
             if number is None:
-                return weak_number(dt, kind, float_dtype)
+                return layers.weak_number(dt, kind, float_dtype)
             answer = number(dt, kind)
-            return Cell(None if answer is None else dtype(answer), f"{name} with a Python {kind}")
+            return layers.Cell(
+                None if answer is None else dtype(answer), f"{name} with a Python {kind}"
+            )
 
         return cls(
             name=name,
@@ -256,9 +242,9 @@ class RuleSet(_core.RuleTable):
             dtypes=known,
             pair=pair,
             number=number_rule,
-            alone=default_alone(float_dtype),
+            alone=layers.default_alone(float_dtype),
             default_float=float_dtype,
-            text=as_text(
+            text=layers.as_text(
                 {"name": name, "title": title or name, "version": version, "source": source,
                  "float": float_dtype.name},
                 known, pair, None if number is None else number_rule,

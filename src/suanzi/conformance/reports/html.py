@@ -21,25 +21,12 @@ from suanzi.conformance.model.basis import LABELS, MEANING
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
+from suanzi.conformance.reports import summary
 from suanzi.conformance.reports.json import STANDARD
 from suanzi.conformance.reports.junit import clean
 from suanzi.conformance.reports.kinds import kinds
 from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.readings import followed
-from suanzi.conformance.reports.summary import (
-    ANSWER_STYLES,
-    VERDICT_STYLES,
-    answered,
-    command,
-    error_of,
-    measures,
-    problem_of,
-    requirements,
-    script,
-    settings_of,
-    share,
-    subject_of,
-)
 from suanzi.saving import write_file
 from suanzi.standard import interfaces
 
@@ -85,12 +72,12 @@ def _facts(run: Run) -> dict[str, Any]:
         "labels": LABELS,
         "version": __version__,
         "standard": STANDARD,
-        "subject": subject_of(run),
-        "settings": settings_of(run),
+        "subject": summary.subject_of(run),
+        "settings": summary.settings_of(run),
         "decision": run.decision,
-        "requirements": requirements(run.decision.total),
+        "requirements": summary.requirements(run.decision.total),
         "count": count,
-        "shares": {o: share(count[o], count["cases"]) for o in OUTCOMES},
+        "shares": {o: summary.share(count[o], count["cases"]) for o in OUTCOMES},
         "outcomes": OUTCOMES,
         "bases": [
             (LABELS[n], counts(s), MEANING[n]) for n, s in by_basis(run.results).items() if s
@@ -98,7 +85,7 @@ def _facts(run: Run) -> dict[str, Any]:
         "dtypes": ", ".join(dtypes_had(run)),
         "declared": is_declared(run),
         "readings": followed(run.results),
-        "levels": [(level, ANSWER_STYLES[level.answer]) for level in levels(run)],
+        "levels": [(level, summary.ANSWER_STYLES[level.answer]) for level in levels(run)],
         "categories": _categories(by_operator, stand),
         "shown": [o for o in OUTCOMES if o in ("passed", "failed") or count[o]],
         "wrong": _kinds(run, wrong),
@@ -138,10 +125,10 @@ def _case(run: Run, result: Result) -> dict[str, Any]:
         "result": result,
         "category": _category(result.op),
         "clause": _clause(result.op),
-        "problem": problem_of(result),
-        "measures": measures(result),
-        "command": command(run, result),
-        "script": script(result),
+        "problem": summary.problem_of(result),
+        "measures": summary.measures(result),
+        "command": summary.command(run, result),
+        "script": summary.script(result),
         # A link is only a link if it leads to a page: javascript: is none.
         "link": issue if issue.startswith(("https://", "http://")) else "",
     }
@@ -172,10 +159,10 @@ def _categories(
                 "op": op,
                 "clause": _clause(op),
                 "count": counts(results),
-                "error": error_of(worst(results)),
+                "error": summary.error_of(worst(results)),
                 "stand": stand[op],
-                "answered": answered(stand[op].tally),
-                "style": VERDICT_STYLES[stand[op].verdict],
+                "answered": summary.answered(stand[op].tally),
+                "style": summary.VERDICT_STYLES[stand[op].verdict],
             }
         )
     for of in found.values():
@@ -227,7 +214,7 @@ def _mapping(run: Run, stand: dict[str, Standing]) -> Sequence[dict[str, Any]]:
             "to": mapping.get(op, ""),
             "missing": missing.get(op, ""),
             "verdict": stand[op].verdict,
-            "style": VERDICT_STYLES[stand[op].verdict],
+            "style": summary.VERDICT_STYLES[stand[op].verdict],
         }
         for op, facts in interfaces().items()
     ]
