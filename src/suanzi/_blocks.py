@@ -22,7 +22,7 @@ class Block:
     token: Token[Any]
 
     def holds(self, other: Block | None) -> bool:
-        """Tell whether another block was opened inside this one."""
+        """Return whether another block was opened inside this one."""
         while other is not None and other is not self:
             other = other.outer
         return other is self

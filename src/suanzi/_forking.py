@@ -32,7 +32,7 @@ def wait_for_imports() -> None:
 
 
 def _import_of(frame: FrameType | None, anyones: bool = False) -> bool:
-    """Tell whether a stack is inside an import: of or by a module of suanzi, or anyone's."""
+    """Return whether a stack is inside an import: of or by a module of suanzi, or anyone's."""
     importing = ""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":

@@ -1,7 +1,7 @@
 """Devices: where a tensor's memory is, and who computes with it.
 
 The CPU is the core itself. Devices of another type are those of a provider, which is registered,
-or announced by an installed package and imported when its type is first asked for.
+or announced by an installed package and imported when its type is first used.
 
 >>> sz.zeros((2,), device="npu:1")
 Traceback (most recent call last):
@@ -150,7 +150,7 @@ def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> 
 
     A package announces its own by an entry point of the group ``suanzi.devices`` with the name of
     the type, which names the provider or a function that makes it. It is imported when the type is
-    first asked for.
+    first used.
 
     >>> class Nobody:
     ...     def count(self): return 0

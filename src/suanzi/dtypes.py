@@ -39,7 +39,7 @@ DTypeLike: TypeAlias = Any
 
 
 class TypeCode(IntEnum):
-    """The type codes of A.1 (0 to 5), continued for what they cannot tell apart."""
+    """The type codes of A.1 (0 to 5), continued for dtypes that they do not distinguish."""
 
     CHAR = 0
     BOOL = 1
@@ -294,7 +294,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
 def isdtype(
     dt: DTypeLike, kind: DTypeLike | Kind | tuple[DTypeLike | Kind, ...], /
 ) -> builtins.bool:
-    """Tell whether a dtype is of a kind, is a given dtype, or is any of several.
+    """Return whether a dtype is of a kind, is a given dtype, or is any of several.
 
     The kinds are those of the Python array API standard, and ``"quantized"`` and ``"char"``.
 

@@ -42,11 +42,11 @@ class Erratum:
     """What answers a reader could give, where the kit takes more than one, in a few words each."""
 
     def names(self, one: Interface) -> bool:
-        """Tell whether it is about this very interface."""
+        """Return whether it is about this very interface."""
         return one.clause in self.clauses
 
     def touches(self, one: Interface) -> bool:
-        """Tell whether it is about an interface, or about the category it belongs to."""
+        """Return whether it is about an interface, or about the category it belongs to."""
         return self.names(one) or one.category_clause in self.clauses
 
 

@@ -64,7 +64,7 @@ def strides_of(shape: Sequence[int], min2maj: Sequence[int] | None = None) -> tu
 
 
 def _is_dense_in(shape: Sequence[int], min2maj: Sequence[int], strides: Sequence[int]) -> bool:
-    """Tell whether strides are those of a dense tensor with this order, axes of size 1 aside."""
+    """Return whether strides are those of a dense tensor with this order, axes of size 1 aside."""
     expected = 1
     for axis in min2maj:
         if shape[axis] > 1 and strides[axis] != expected:

@@ -184,7 +184,7 @@ def type_of(x: Any, /) -> AnyType:
 
 
 def issubtype(a: Any, b: Any, /) -> builtins.bool:
-    """Tell whether every value of type `a` is one of type `b`.
+    """Return whether every value of type `a` is one of type `b`.
 
     Element types vary along; a function may take more and give less than the one it stands for.
 

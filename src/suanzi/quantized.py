@@ -55,7 +55,7 @@ _LEAST_PLAIN, _MOST_PLAIN = 1e-30, 1e30
 
 @cache
 def is_channel_wise(dt: DType) -> bool:
-    """Tell whether a quantised dtype has a scale for each channel."""
+    """Return whether a quantised dtype has a scale for each channel."""
     return "_CH_" in dt.name
 
 
@@ -179,7 +179,7 @@ def quantizing(
     rounding: str | None = None,
     limited: bool = False,
 ) -> Quantizing:
-    """Return how numbers of a shape become quantised; `ranges` is asked where data decide."""
+    """Return how numbers of a shape become quantised; `ranges` is called where data decide."""
     if channel_axis is not None and not is_channel_wise(target):
         raise InvalidArgument(
             f"{op.title}: channel_axis is {channel_axis!r}, but {target} has one scale for all "

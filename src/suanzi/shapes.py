@@ -24,7 +24,7 @@ def bounded(values: Iterable[T], limit: int) -> Iterator[T]:
 
 
 def is_shape(sizes: Sequence[Any]) -> bool:
-    """Tell whether sizes, of whatever type, are the shape of some tensor.
+    """Return whether sizes, of whatever type, are the shape of some tensor.
 
     >>> is_shape((2, 0)), is_shape((2, -1)), is_shape((True,))
     (True, False, False)

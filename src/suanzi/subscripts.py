@@ -1,6 +1,6 @@
 """x[key] and x[key] = value.
 
-Integers, slices, None and Ellipsis make views, natively. What comes here besides are masks and
+Integers, slices, None and Ellipsis make views, natively. This file handles masks and
 tensors of indices, which follow NumPy's rules, and every key that is wrong.
 """
 
@@ -129,7 +129,7 @@ class _Picked:
         return found
 
     def picks_channels(self) -> bool:
-        """Tell whether the indices go along the channel axis of a quantised tensor."""
+        """Return whether the indices go along the channel axis of a quantised tensor."""
         axis = self.base.channel_axis
         return axis is not None and self.axis <= axis < self.axis + len(self.indices)
 
@@ -147,7 +147,7 @@ def _out_of_range(index: int, size: int) -> OutOfRange:
 
 
 def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
-    """Return the view a key asks for, or a view and the indices into it."""
+    """Return the view a key stands for, or a view and the indices into it."""
     if is_destroyed(x):
         raise UninitializedObject("x[key]: the tensor was destroyed.")
     given = [_part(part) for part in _parts(key)]
@@ -183,7 +183,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
         if isinstance(part, int):
             if not -x.shape[axis] <= part < x.shape[axis]:
                 raise _out_of_range(part, x.shape[axis])
-            if advanced:  # beside tensors, an integer is a tensor of rank 0
+            if advanced:  # next to tensors, an integer is a tensor of rank 0
                 part = tensor(part, int64)
         if isinstance(part, Tensor):
             indices.append((len(basic), part))
@@ -200,7 +200,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
 
 
 def _stand_together(given: list[Any]) -> bool:
-    """Tell whether the indices of a key stand side by side; '...' parts them even if it is none."""
+    """Return whether the indices of a key are adjacent; '...' parts them even if it is empty."""
     places = [i for i, part in enumerate(given) if isinstance(part, Tensor | int)]
     return places == list(range(places[0], places[-1] + 1))
 
@@ -366,7 +366,7 @@ def _check_integers(target: DType, source: Tensor) -> None:
 
 
 def _stays_apart(x: Tensor, value: Any) -> bool:
-    """Tell whether plain numbers, or lists of them, are of a kind that does not just convert."""
+    """Return whether plain numbers, or lists of them, are of a kind that does not just convert."""
     if x.dtype.kind in ("char", "quantized"):
         return True
     return x.dtype.kind != "complex" and kind_of(value) in ("complex", "char")

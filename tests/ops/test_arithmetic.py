@@ -72,7 +72,7 @@ def test_an_integer_zero_divisor_is_an_error(op: str, name: str) -> None:
     x = pack(name, list(range(1, 71)))
     zero_last = pack(name, [*range(1, 70), 0])
     for divisor in (0, zero_last, pack(name, [0]), pack(name, [0], ())):
-        with pytest.raises(sz.DivisionByZero, match=rf"^{op} \(7\.2\.4\.\d\): y holds a zero") as e:
+        with pytest.raises(sz.DivisionByZero, match=rf"^{op} \(7\.2\.4\.\d\): y contains a z") as e:
             function(x, divisor)
         assert e.value.status is sz.Status.INVALID_ARGUMENT
         assert isinstance(e.value, ZeroDivisionError)

@@ -43,8 +43,8 @@ class TestCreateSparseTensor:
     @pytest.mark.parametrize(
         ("arguments", "text"),
         [
-            ({"indices": [[0, 3]], "values": [1]}, "indices hold 3 for axis 1"),
-            ({"indices": [[-1, 0]], "values": [1]}, "indices hold -1 for axis 0"),
+            ({"indices": [[0, 3]], "values": [1]}, "indices contain 3 for axis 1"),
+            ({"indices": [[-1, 0]], "values": [1]}, "indices contain -1 for axis 0"),
             ({"indices": np.array([[2**64 - 1, 0]], np.uint64), "values": [1]}, "for axis 0"),
             ({"indices": [[2**70, 0]], "values": [1]}, "indices"),
             ({"indices": [[0.0, 1.0]], "values": [1]}, "indices are float32"),

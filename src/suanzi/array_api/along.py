@@ -58,7 +58,7 @@ def in_bytes(x: Tensor) -> Tensor:
 
 
 def is_usual(x: Tensor, axis: Any, keepdims: Any) -> bool:
-    """Tell whether the operator's fast path takes arguments as they are, and refuses none."""
+    """Return whether the operator's fast path takes arguments as they are, and refuses none."""
     n = x.ndim
     one = axis is None or (type(axis) is int and -n <= axis < n)
     return one and type(keepdims) is bool and n > 0 and x.size > 0

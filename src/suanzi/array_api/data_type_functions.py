@@ -43,7 +43,7 @@ def astype(
 
 
 def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
-    """Tell whether a dtype becomes another by promotion: their common dtype is the other.
+    """Return whether a dtype becomes another by promotion: their common dtype is the other.
 
     >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float32, xp.bfloat16)
     (True, False)
@@ -81,7 +81,7 @@ def iinfo(type: DTypeLike | Tensor, /) -> limits_of_integers:
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> bool:
-    """Tell whether a dtype is of a kind, is a given dtype, or is any of several.
+    """Return whether a dtype is of a kind, is a given dtype, or is any of several.
 
     >>> xp.isdtype(xp.bfloat16, "real floating"), xp.isdtype(xp.int4, ("bool", xp.int4))
     (True, True)

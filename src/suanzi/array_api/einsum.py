@@ -148,7 +148,7 @@ def _diagonal(x: Tensor, letters: str) -> Term:
 
 
 def _summed(term: Term, kept: set[str], wide: DType) -> Term:
-    """Return a term summed over the letters that nobody asks for any more."""
+    """Return a term summed over the letters that are no longer needed."""
     x, letters = term
     gone = tuple(i for i, letter in enumerate(letters) if letter not in kept)
     if not gone:

@@ -338,7 +338,7 @@ def clip(x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
 
 
 def _is_plain(dt: DType, bound: Any) -> bool:
-    """Tell whether a bound is a number that the core takes as it is."""
+    """Return whether a bound is a number that the core takes as it is."""
     if type(bound) is float:
         return dt.kind == "float" and dt in _BOUNDS
     if type(bound) is not int or dt not in _BOUNDS:

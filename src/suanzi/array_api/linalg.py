@@ -460,7 +460,7 @@ def _adjoint(x: Tensor) -> Tensor:
 
 
 def _above(values: Tensor, cut: Any) -> Tensor:
-    """Tell which singular values are above a tolerance times the first, the largest."""
+    """Return which singular values are above a tolerance times the first, the largest."""
     first = values[..., :1]
     if isinstance(cut, Tensor):
         cut = cut.reshape((*cut.shape, 1))

@@ -70,7 +70,7 @@ def vector_norms(function: str, x: Tensor, axis: Axes, keepdims: bool, ord: Any)
 
 
 def _in_range(sums: Tensor) -> bool:
-    """Tell whether sums of powers are far from where float64 ends."""
+    """Return whether sums of powers are far from where float64 ends."""
     low, high = (_core.reduce(sums, mode, tuple(range(sums.ndim)), False) for mode in (_MIN, _MAX))
     return float(low) > 2.0**-900 and float(high) < math.inf
 

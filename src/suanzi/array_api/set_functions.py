@@ -26,7 +26,7 @@ from suanzi.tensors.tensor import Tensor
 
 _MIN, _MAX = int(ReduceMode.MIN), int(ReduceMode.MAX)
 _MANY = 1 << 10
-"""Elements to look for, from which on a table of the others is worth its while."""
+"""The number of elements to look up from which on a table of the others is faster."""
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

@@ -199,7 +199,7 @@ def cumulative_prod(
 
 
 def _adds_up(dt: DType, target: DType) -> bool:
-    """Tell whether a sum in 64 bits, converted, is the sum of converted integers."""
+    """Return whether a sum in 64 bits, converted, is the sum of converted integers."""
     return not target.exponent_bits or (dt.bits <= 16 and target in (float32, float64))
 
 

@@ -21,7 +21,7 @@ __all__ = ["all", "any", "diff"]
 _ALL, _ANY = int(ReduceMode.LAND), int(ReduceMode.LOR)
 _BY = {_ALL: ReduceMode.LAND, _ANY: ReduceMode.LOR}
 _BLOCK = 1 << 12
-"""Elements that are looked at first, before an answer that is known ends the search."""
+"""The number of elements read first; the search ends as soon as the answer is known."""
 
 
 @function
@@ -83,7 +83,7 @@ def _lengthened(x: Tensor, along: int, prepend: Any, append: Any) -> Tensor:
 
 
 def any_differs(one: tuple[int, ...], other: tuple[int, ...], but: int) -> bool:
-    """Tell whether two shapes differ in another axis than one.
+    """Return whether two shapes differ in another axis than one.
 
     >>> any_differs((2, 3), (2, 4), 1), any_differs((2, 3), (2, 4), 0)
     (False, True)

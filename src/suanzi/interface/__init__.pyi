@@ -181,17 +181,17 @@ def op_shape(input: Any = REQUIRED) -> Answer:
     """Return the shape as an int32 tensor of one axis; `input.shape` is the same as a tuple."""
 
 def op_is_finite(input: Any = REQUIRED) -> Answer:
-    """Tell of each element whether it is finite; a complex one is if both its parts are."""
+    """Return whether each element is finite; a complex one is if both parts are."""
 
 op_isfinite = op_is_finite
 
 def op_is_inf(input: Any = REQUIRED) -> Answer:
-    """Tell of each element whether it is infinite; a complex one is if either of its parts is."""
+    """Return whether each element is infinite; a complex one is if either part is."""
 
 op_has_inf = op_is_inf
 
 def op_is_nan(input: Any = REQUIRED) -> Answer:
-    """Tell of each element whether it is not a number; a complex one is if either part is."""
+    """Return whether each element is NaN; a complex one is if either part is."""
 
 op_has_nan = op_is_nan
 
@@ -202,7 +202,7 @@ def op_rank(input: Any = REQUIRED) -> Answer:
     """Return how many axes there are."""
 
 def op_is_contiguous(input: Any = REQUIRED) -> Answer:
-    """Tell whether the elements lie in row-major order without gaps."""
+    """Return whether the elements lie in row-major order without gaps."""
 
 def op_cast(input: Any = REQUIRED, type: Any = "float32") -> Answer:
     """Return a copy in another dtype; each element is rounded once."""
@@ -405,15 +405,15 @@ def op_bitwise_xor(x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
     """Return x ^ y, bit by bit."""
 
 def op_bitwise_not(x: Any = REQUIRED) -> Answer:
-    """Return x with every bit the other way."""
+    """Return x with every bit inverted."""
 
 op_bitwise_invert = op_bitwise_not
 
 def op_bitwise_left_shift(x: Any = REQUIRED, shift: Any = 1) -> Answer:
-    """Return x with its bits moved left by `shift` places; bits that leave are lost."""
+    """Return x with its bits shifted left by `shift`; bits shifted out are lost."""
 
 def op_bitwise_right_shift(x: Any = REQUIRED, shift: Any = 1) -> Answer:
-    """Return x with its bits moved right by `shift` places; a signed integer keeps its sign."""
+    """Return x with its bits shifted right by `shift`; a signed integer keeps its sign."""
 
 def op_pow(x: Any = REQUIRED, e: Any = REQUIRED) -> Answer:
     """Return x to the power e, element by element."""

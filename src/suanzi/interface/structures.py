@@ -1,6 +1,6 @@
 """The structures of A.1, as views of a tensor: fields, names and numbers as they are printed there.
 
-They are made when they are asked for and copy nothing but numbers; `of` takes a tensor, dense or
+They are made on request and copy nothing but numbers; `of` takes a tensor, dense or
 sparse. Where a function of the standard takes one, give it: a `DataType` for a dtype, a `Shape`,
 with its layout, for a shape.
 """

@@ -47,7 +47,7 @@ def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
 
 @operator("7.2.7.4", dtypes=(*BOOL, *INTEGERS), kernel="bitwise_not", promotes=BITWISE)
 def bitwise_not(x: TensorLike) -> Tensor:
-    """Return x with every bit the other way.
+    """Return x with every bit inverted.
 
     >>> sz.bitwise_not(sz.tensor([0b00001111, 0b11110000], sz.uint8))
     Tensor([240,  15], dtype=uint8)
@@ -56,7 +56,7 @@ def bitwise_not(x: TensorLike) -> Tensor:
 
 @operator("7.2.7.5", dtypes=(*BOOL, *INTEGERS), promotes=BITWISE)
 def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
-    """Return x with its bits moved left by `shift` places; bits that leave are lost.
+    """Return x with its bits shifted left by `shift`; bits shifted out are lost.
 
     `shift` is an integer or an integer tensor, from 0 to less than the width of x. A bool has one
     bit, so any shift of it but 0 leaves False.
@@ -69,7 +69,7 @@ def bitwise_left_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
 
 @operator("7.2.7.6", dtypes=(*BOOL, *INTEGERS), promotes=BITWISE)
 def bitwise_right_shift(x: TensorLike, shift: TensorLike = 1) -> Tensor:
-    """Return x with its bits moved right by `shift` places; a signed integer keeps its sign.
+    """Return x with its bits shifted right by `shift`; a signed integer keeps its sign.
 
     >>> sz.bitwise_right_shift(sz.tensor([1, -8], sz.int8))
     Tensor([ 0, -4], dtype=int8)
@@ -131,7 +131,7 @@ def _check_kind(op: Operator, amount: Any) -> None:
 def _check_amount(op: Operator, dt: DType, amount: Any) -> None:
     """Raise unless every shift is within the width of a dtype; a bool has no end."""
     if isinstance(amount, Tensor):
-        # Elements that a view repeats are looked at once: there may be more than anyone can count.
+        # Elements that a view repeats are read once: there may be more than can be counted.
         values = readable(amount[tuple(slice(None if step else 1) for step in amount.strides)])
         low, high = (int(values.min()), int(values.max())) if amount.size else (0, 0)
     else:

@@ -28,12 +28,12 @@ _FITTED = (*BOOL, *SUBBYTE)  # dtypes that fill less than their byte
 
 
 def is_nothing(values: Any) -> bool:
-    """Tell whether values leave a tensor uninitialised."""
+    """Return whether values leave a tensor uninitialised."""
     return values is None or (isinstance(values, tuple | list) and not values)
 
 
 def values_of(want: Wanted, values: Any) -> Any:
-    """Return values as a tensor of the shape and dtype asked for, or as the bytes of a buffer."""
+    """Return values as a tensor of the requested shape and dtype, or as the bytes of a buffer."""
     op = want.op
     if not _is_array(values) and not isinstance(
         values, int | float | complex | list | tuple | range
@@ -79,7 +79,7 @@ def _alive(op: Operator, values: Tensor) -> Tensor:
 
 
 def _is_array(values: Any) -> bool:
-    """Tell whether values have a dtype and a shape of their own."""
+    """Return whether values have a dtype and a shape of their own."""
     return (
         isinstance(values, Tensor)
         or hasattr(values, "__array_interface__")

@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
     def make(self, compute: Callable[[], Tensor], **arguments: Any) -> Tensor:
         """Return the tensor on its device: the provider's own, or what `compute` gives, uploaded.
 
-        `arguments` are what a provider needs to know besides the dtype, shape and layout.
+        `arguments` are what a provider needs to know in addition to the dtype, shape and layout.
         """
         if self.provider is None:
             return compute()
@@ -64,13 +64,13 @@ class Wanted(NamedTuple):
         return self.laid(_core.empty(self.shape, self.dtype))
 
     def laid(self, block: Tensor) -> Tensor:
-        """Return the memory of a new row-major tensor in the order of axes that is asked for."""
+        """Return the memory of a new row-major tensor in the requested order of axes."""
         if self.min2maj is None:
             return block
         return _core.view(block, 0, self.shape, strides_of(self.shape, self.min2maj))
 
     def copied(self, source: Tensor) -> Tensor:
-        """Return a row-major tensor with every element at its index in the layout asked for."""
+        """Return a row-major tensor with every element at its index in the requested layout."""
         if self.min2maj is None:
             return source
         made = self.empty()
@@ -81,7 +81,7 @@ class Wanted(NamedTuple):
 def wanted(
     op: Operator, shape: Any, dtype: DTypeLike, device: Any, layout: LayoutLike = None
 ) -> Wanted:
-    """Return what is asked for, once it is checked."""
+    """Return the requested tensor, checked."""
     dims = shape_argument(op, "shape", (shape,) if type(shape) is int else shape)
     chosen = dtype_argument(op, dtype)
     order = layout_argument(op, layout, len(dims))

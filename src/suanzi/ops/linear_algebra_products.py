@@ -267,7 +267,7 @@ def check_bias(op: Operator, operands: Mapping[str, Any], outputs: int) -> None:
 
 
 def dtype_of(op: Operator, operands: dict[str, Any], wanted: DTypeLike | None) -> DType:
-    """Return the dtype of a product: the one asked for, or what its operands are promoted to."""
+    """Return the dtype of a product: the requested one, or the one its operands promote to."""
     if wanted is not None:
         return _asked_for(op, operands, wanted)
     promoted = promote(op, operands).dtype

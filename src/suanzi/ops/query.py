@@ -37,7 +37,7 @@ def shape_tensor(op: Operator, dims: tuple[int, ...]) -> Tensor:
 
 @operator("7.2.2.2", dtypes=_CHECKED, kernel="is_finite", own_body=True)
 def is_finite(input: TensorLike) -> Tensor:
-    """Tell of each element whether it is finite; a complex one is if both its parts are.
+    """Return whether each element is finite; a complex one is if both parts are.
 
     >>> sz.is_finite(sz.tensor([1, float("inf"), float("nan")]))
     Tensor([ True, False, False], dtype=bool)
@@ -47,7 +47,7 @@ def is_finite(input: TensorLike) -> Tensor:
 
 @operator("7.2.2.3", dtypes=_CHECKED, kernel="is_inf", own_body=True)
 def is_inf(input: TensorLike) -> Tensor:
-    """Tell of each element whether it is infinite; a complex one is if either of its parts is.
+    """Return whether each element is infinite; a complex one is if either part is.
 
     >>> sz.is_inf(sz.tensor([1, -float("inf"), float("nan")]))
     Tensor([False,  True, False], dtype=bool)
@@ -57,7 +57,7 @@ def is_inf(input: TensorLike) -> Tensor:
 
 @operator("7.2.2.4", dtypes=_CHECKED, kernel="is_nan", own_body=True)
 def is_nan(input: TensorLike) -> Tensor:
-    """Tell of each element whether it is not a number; a complex one is if either part is.
+    """Return whether each element is NaN; a complex one is if either part is.
 
     >>> sz.is_nan(sz.tensor([1, float("inf"), float("nan")]))
     Tensor([False, False,  True], dtype=bool)
@@ -93,7 +93,7 @@ def rank(input: TensorLike) -> int:
 
 @operator("7.2.2.7", dtypes=ANY)
 def is_contiguous(input: TensorLike) -> bool:
-    """Tell whether the elements lie in row-major order without gaps.
+    """Return whether the elements lie in row-major order without gaps.
 
     >>> sz.is_contiguous(sz.zeros((2, 3))), sz.is_contiguous(sz.zeros((2, 3), layout=(0, 1)))
     (True, False)

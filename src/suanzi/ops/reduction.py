@@ -192,10 +192,10 @@ def cumsum(input: TensorLike, axis: int = -1, dtype: DTypeLike | None = None) ->
     """Return the cumulative sum along an axis; axis=-1 (the default) flattens the input first.
 
     ``x.cumsum(-1)`` is along the last axis; the first call that gives -1 for several axes warns
-    (`difference_warnings`). With `dtype`, they are converted
-    first, as `cast` does. Integers wrap. Floats add up in float64 and are rounded once; before
-    that, a sum along a line of n elements is off by at most (4 + 17 * ceil(log16(n))) * 2**-53
-    times the sum of their magnitudes. The result depends on the elements and the shape alone.
+    (`difference_warnings`). With `dtype`, elements are converted first, as by `cast`. Integers
+    wrap. Floats are summed in float64 and rounded once; before that, the error of a sum of n
+    elements is at most (4 + 17 * ceil(log16(n))) * 2**-53 times the sum of their magnitudes. The
+    result depends on the elements and the shape alone.
 
     >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])
     >>> sz.cumsum(x)
@@ -228,7 +228,7 @@ def _cumsum_axis(op: Operator, axis: Any, ndim: int, error: type[StatusError]) -
 
 
 def _converted(op: Operator, x: Tensor, target: Any) -> Tensor:
-    """Return the input in the dtype that is asked for."""
+    """Return the input in the requested dtype."""
     if target is None:
         check_dtype(op, {"input": x}, x.dtype)
         return x

@@ -103,7 +103,7 @@ _WITHOUT_IDENTITY = (ReduceMode.MAX, ReduceMode.MIN, ReduceMode.MEAN)
 
 
 def is_logical(mode: ReduceMode) -> bool:
-    """Tell whether a mode looks at whether elements are true, and at nothing else."""
+    """Return whether a mode looks at whether elements are true, and at nothing else."""
     return mode in _LOGICAL
 
 

@@ -208,7 +208,7 @@ def fft_c2r_backward(
     gradient, dt = _real(op, "grad_out", grad_out)
     along = _axes(op, axes, "grad_out", gradient)
     mode, ahead = _mode(op, normalization), flag_argument(op, "forward", forward)
-    # An element with a mirror image had a say twice.
+    # An element with a mirror image was counted twice.
     return fft.r2c(converted(gradient, dt), along, mode, not ahead, factor=2)
 
 

@@ -174,7 +174,7 @@ def clip_backward(grad_out: TensorLike, low: Any, high: Any, input: TensorLike) 
 
 
 def _is_beyond(comparison: str, bound: Any, limit: Any) -> bool:
-    """Tell whether no integer of the input reaches a bound, which `limit` then only stands for."""
+    """Return whether no integer of the input reaches a bound; `limit` is the nearest one."""
     if not isinstance(limit, int):
         return False
     return bool(bound > limit) if comparison == "greater_equal" else bool(bound < limit)

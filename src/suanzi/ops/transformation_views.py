@@ -84,7 +84,7 @@ def _reshaped(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Ten
 
 
 def _keeps_channels(x: Tensor, shape: tuple[int, ...]) -> bool:
-    """Tell whether another shape has the channel axis, with as many elements before it."""
+    """Return whether another shape has the channel axis, with as many elements before it."""
     if x.channel_axis is None or x.shape[x.channel_axis] == 1:
         return True
     before = math.prod(x.shape[: x.channel_axis])

@@ -159,7 +159,7 @@ def dtype_named(op: Titled, x: DTypeLike) -> DType:
 
 
 def is_gradient(gradient: DType, of: DType) -> bool:
-    """Tell whether a gradient fits a tensor: of its dtype, or complex where the tensor is real."""
+    """Return whether a gradient has the dtype of a tensor, or the complex dtype of a real one."""
     parts = f"float{gradient.bits // 2}" if gradient.kind == "complex" else None
     return gradient is of or of.name == parts
 

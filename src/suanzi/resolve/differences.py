@@ -35,14 +35,14 @@ def difference_warnings(on: bool = True) -> None:
 
 
 def _cumsum(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell whether axis -1 was given, for more axes than one."""
+    """Return whether axis -1 was given, for more axes than one."""
     axis = args[1] if len(args) > 1 else kwargs.get("axis")
     x = args[0] if args else kwargs.get("input")
     return type(axis) is int and axis == -1 and getattr(x, "ndim", 0) > 1
 
 
 def _transpose(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell whether axes change places in a circle, so that the inverse order is another."""
+    """Return whether axes change places in a circle, so that the inverse order is another."""
     perm: Any = args[1] if len(args) > 1 else kwargs.get("perm")
     if type(perm) not in (tuple, list) or not all(type(n) is int for n in perm):
         return False  # the operator says what is wrong with it
@@ -68,7 +68,7 @@ _due = set(_MESSAGES)
 
 
 def may_differ(name: str) -> bool:
-    """Tell whether calls of an operator are to be looked at."""
+    """Return whether calls of an operator must be checked."""
     return name in _DIFFERS
 
 

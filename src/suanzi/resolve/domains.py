@@ -51,7 +51,7 @@ it first, for example with sz.clip, or allow NaN with sz.domain_errors(False).
 
 
 def matter(default: bool = False) -> bool:
-    """Tell whether a number outside a domain is an error here; `default` if nobody chose."""
+    """Return whether a number outside a domain is an error here; `default` if nobody chose."""
     decided = _chosen.get()
     return default if decided is None else decided
 

@@ -145,7 +145,7 @@ _core.use_shape_refusal(_refuse_shapes)
 
 
 def _remembered_as(x: Tensor | Number, rules: RuleSet) -> object:
-    """Return what the answer depends on; None for a number that has a say by its value."""
+    """Return what the answer depends on; None for a number whose value matters."""
     if isinstance(x, Tensor):
         return x.dtype, x.ndim == 0
     kind = type(x)
@@ -258,19 +258,19 @@ def complain(op: Operator, operands: Mapping[str, Any], trouble: int) -> NoRetur
     name = list(operands)[-1]
     if trouble & _ZERO_DIVISOR:
         raise DivisionByZero(
-            f"{op.title}: {name} holds a zero, and integers have no result for it; divide floats, "
-            f"or replace the zeros with sz.where first."
+            f"{op.title}: {name} contains a zero, and integers have no result for it; divide "
+            "floats, or replace the zeros with sz.where first."
         )
     if trouble & _NEGATIVE_EXPONENT:
         raise InvalidArgument(
-            f"{op.title}: {name} holds a number below 0, and integers have no power of it; "
+            f"{op.title}: {name} contains a number below 0, and integers have no power of it; "
             "cast to floating-point first."
         )
     assert trouble & _BAD_SHIFT
     if op.rules is not None:  # which have answers for long shifts
-        raise InvalidArgument(f"{op.title}: {name} holds a shift below 0; shift the other way.")
+        raise InvalidArgument(f"{op.title}: {name} contains a shift below 0; shift the other way.")
     x = next(iter(operands.values()))
     width = iinfo(x.dtype).bits if isinstance(x, Tensor) else 64
     raise InvalidArgument(
-        f"{op.title}: {name} holds a shift below 0 or of at least the width of the dtype, {width}."
+        f"{op.title}: {name} contains a shift below 0 or not below the width of the dtype, {width}."
     )

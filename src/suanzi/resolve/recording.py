@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _recorder: ContextVar[Recorder | None] = ContextVar("suanzi.record", default=None)
 on: list[Recorder] = []
-"""The recorders at work anywhere; while there is none, calls are not looked at."""
+"""The active recorders; without one, calls are not examined."""
 
 
 @contextmanager

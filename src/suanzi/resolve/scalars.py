@@ -36,7 +36,7 @@ def check_alive(op: Titled, name: str, x: Any) -> None:
 
 
 def is_several(op: Titled, name: str, x: Any) -> bool:
-    """Tell whether an argument is several values, and not one, if only in an array of rank 0."""
+    """Return whether an argument is several values, and not one, if only in an array of rank 0."""
     check_alive(op, name, x)
     return hasattr(x, "__iter__") and getattr(x, "ndim", 1) != 0
 

@@ -21,7 +21,7 @@ limits_of = cache(iinfo)
 
 @cache
 def is_symmetric(dt: DType) -> bool:
-    """Tell whether the zero point of a quantised dtype is always 0."""
+    """Return whether the zero point of a quantised dtype is always 0."""
     return "ASYM" not in dt.name
 
 

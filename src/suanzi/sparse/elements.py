@@ -50,7 +50,7 @@ def one_row(keys: Array) -> tuple[Tensor, Tensor]:
 
 
 def has_bits(x: Tensor) -> Array:
-    """Tell which elements of a row-major tensor have any bit set; -0.0 has one."""
+    """Return which elements of a row-major tensor have any bit set; -0.0 has one."""
     found = raw(x)
     if x.dtype is complex128:
         found = found.view("u8").reshape(-1, 2).max(axis=1, initial=0)
@@ -58,7 +58,7 @@ def has_bits(x: Tensor) -> Array:
 
 
 def is_nonzero(x: Tensor) -> Array:
-    """Tell which elements differ from zero by value, in row-major order; NaN does."""
+    """Return which elements differ from zero by value, in row-major order; NaN does."""
     return readable(x).reshape(-1).astype("?")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _is_plain(dt: DType) -> bool:
-    """Tell whether a dtype is NumPy's own."""
+    """Return whether a dtype is NumPy's own."""
     return dt.kind == "bool" or (dt.bits >= 8 and hasattr(np, dt.name))
 
 

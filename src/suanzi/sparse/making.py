@@ -101,7 +101,7 @@ def coo_from_parts(title: str, shape: Sequence[int], places: Array, values: Tens
         if low < 0 or high >= size:
             came = low if low < 0 else high
             raise InvalidArgument(
-                f"{title}: indices hold {came} for axis {axis}, which has {size} elements; they "
+                f"{title}: indices contain {came} for axis {axis}, which has {size} elements; they "
                 "count from 0" + (f" to {size - 1}." if size else ", and there are none.")
             )
     return SparseTensor(shape, LayoutType.COO, (_int64(places),), elements.row_major(values))

@@ -76,7 +76,7 @@ def in_order(keys: Array) -> tuple[Array, Array]:
 
 
 def is_increasing(keys: Array) -> bool:
-    """Tell whether each integer is above the one before."""
+    """Return whether each integer is above the one before."""
     return bool((keys[1:] > keys[:-1]).all())
 
 

@@ -26,7 +26,7 @@ Parts = tuple[str, tuple[int, ...], tuple[int, ...], Any, Any, bool]
 
 
 def is_destroyed(x: Any) -> bool:
-    """Tell whether a tensor was destroyed."""
+    """Return whether a tensor was destroyed."""
     try:
         x.ndim  # noqa: B018
     except UninitializedObject:
@@ -171,7 +171,7 @@ def from_parts(
 
 
 def quantises(dt: DType, shape: tuple[int, ...], scale: Any, zero_point: Any, axis: Any) -> bool:
-    """Tell whether a dtype can stand for numbers so: what no tensor of ours has is refused."""
+    """Return whether a dtype can stand for numbers so: what no tensor of ours has is refused."""
     if dt.kind != "quantized" or type(zero_point) is not int:
         return False
     if axis is not None and ("_CH_" not in dt.name or type(axis) is not int):

@@ -233,7 +233,7 @@ def _gather(dense: Tensor, x: SparseTensor) -> Tensor:
 
 
 def _not_in(x: SparseTensor, other: SparseTensor) -> Array:
-    """Tell which entries of a coalesced tensor another one of its shape does not store."""
+    """Return which entries of a coalesced tensor another one of its shape does not store."""
     here, there = structure.keys_of(x.shape, x.coordinates, other.coordinates)
     return ~np.isin(here, there)
 
@@ -279,7 +279,7 @@ def _of_two(
 def _makes_nan_of_zeros(
     op: Operator, function: Callable[..., Tensor], x: SparseTensor, y: SparseTensor
 ) -> bool:
-    """Tell whether an element of one times a zero that the other does not store is NaN."""
+    """Return whether an element of one times a zero that the other does not store is NaN."""
     if _meaning(op) != "mul" or not any(one.dtype.kind in ("float", "complex") for one in (x, y)):
         return False
     of_x = function(x.values, elements.zeros(1, y.dtype))
