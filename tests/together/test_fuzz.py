@@ -104,10 +104,16 @@ nonsense = st.one_of(
         [object, object(), {}, ..., NotImplemented, range(3), np.float32, sz.Status.SUCCESS]
     ),
     st.sampled_from(
-        [np.float64(1.5), np.array([1, None]), np.array("text"), np.zeros(3, ">i2"), np.array(7),
-         np.bool_(True)]
+        [
+            np.float64(1.5),
+            np.array([1, None]),
+            np.array("text"),
+            np.zeros(3, ">i2"),
+            np.array(7),
+            np.bool_(True),
+        ]
     ),
-)  # fmt: skip
+)
 arguments = st.one_of(tensors(), tensors(), tensors(), numbers, nonsense)
 
 
