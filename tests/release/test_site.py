@@ -262,3 +262,13 @@ def test_the_search_works_from_the_disc(built: Path, query: str, page: str) -> N
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert f'<a href="./{page}"' in done.stdout
+
+
+def test_every_erratum_that_results_depend_on_is_a_proposal() -> None:
+    from docs_site.proposals import pages, read
+
+    assert list(read()) == [one.id for one in errata() if one.results]
+    for said in read().values():
+        assert set(said) == {"title", "problem", "options", "elsewhere", "wording"}
+    for path, text in pages().items():
+        assert path.read_text("utf-8") == text, "run python tools/write_docs.py"
