@@ -89,7 +89,7 @@ UNARY_FLOATS(root, ROOT)
 Status op_sqrt(const Tensor x, Tensor *y) {
     if (x == NULL) return STATUS_UNINITIALIZED_OBJECT;
     Kind kind = vendor_kind(x->storage->dtype);
-    if (!vendor_is_float(kind)) return STATUS_TYPE_MISMATCH;
+    if (kind != VENDOR_F32 && kind != VENDOR_F64) return STATUS_TYPE_MISMATCH;
     for (int64_t i = x->offset; i < x->offset + x->size; i++) {
         double value = kind == VENDOR_F32 ? (double)((float *)x->storage->data)[i]
                                           : ((double *)x->storage->data)[i];

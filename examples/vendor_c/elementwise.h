@@ -38,7 +38,7 @@ Status vendor_binary(const Tensor x, const Tensor y, const BinaryKernel *kernels
 
 #define WHOLE(name) name##_i8, name##_i16, name##_i32, name##_i64, name##_u8, name##_u16, \
         name##_u32, name##_u64
-#define TABLE(KERNEL, name, ...) static const KERNEL name##_kernels[] = {__VA_ARGS__};
+#define TABLE(KERNEL, name, ...) static const KERNEL name##_kernels[VENDOR_NONE] = {__VA_ARGS__};
 
 #define UNARY_FLOATS(name, OP)                                                      \
     FLOATS(UNARY, name, OP)                                                         \

@@ -4,45 +4,7 @@
 
 #include "vendor.h"
 
-static uint64_t load_whole(Kind kind, const void *p) {
-    switch (kind) {
-    case VENDOR_BOOL: return *(const uint8_t *)p != 0;
-    case VENDOR_I8: return (uint64_t)*(const int8_t *)p;
-    case VENDOR_I16: return (uint64_t)*(const int16_t *)p;
-    case VENDOR_I32: return (uint64_t)*(const int32_t *)p;
-    case VENDOR_I64: return (uint64_t)*(const int64_t *)p;
-    case VENDOR_U8: return *(const uint8_t *)p;
-    case VENDOR_U16: return *(const uint16_t *)p;
-    case VENDOR_U32: return *(const uint32_t *)p;
-    default: return *(const uint64_t *)p;
-    }
-}
-
-static bool is_signed(Kind kind) { return kind >= VENDOR_I8 && kind <= VENDOR_I64; }
-
-/* Longer than every element: sums are rounded once, in effect. */
-static long double load_real(Kind kind, const void *p) {
-    if (kind == VENDOR_F32) return (long double)*(const float *)p;
-    if (kind == VENDOR_F64) return (long double)*(const double *)p;
-    uint64_t whole = load_whole(kind, p);
-    return is_signed(kind) ? (long double)(int64_t)whole : (long double)whole;
-}
-
-static void store_whole(Kind kind, uint64_t x, void *p) {
-    switch (kind) {
-    case VENDOR_BOOL: *(uint8_t *)p = x != 0; break;
-    case VENDOR_I8: case VENDOR_U8: *(uint8_t *)p = (uint8_t)x; break;
-    case VENDOR_I16: case VENDOR_U16: *(uint16_t *)p = (uint16_t)x; break;
-    case VENDOR_I32: case VENDOR_U32: *(uint32_t *)p = (uint32_t)x; break;
-    default: *(uint64_t *)p = x;
-    }
-}
-
-static void store_real(Kind kind, long double x, void *p) {
-    if (kind == VENDOR_F32) *(float *)p = (float)x;
-    else *(double *)p = (double)x;
-}
-
+/* long double is longer than every element: sums are rounded once, in effect. */
 typedef struct {
     long double real;
     uint64_t whole;
@@ -57,15 +19,15 @@ static void start(Sum *sum, ReduceMode mode) {
 }
 
 static bool before(Kind kind, const Sum *sum, const void *p) { /* whether the sum is the smaller */
-    if (vendor_is_float(kind)) return sum->real < load_real(kind, p);
-    uint64_t x = load_whole(kind, p);
-    return is_signed(kind) ? (int64_t)sum->whole < (int64_t)x : sum->whole < x;
+    if (vendor_is_float(kind)) return sum->real < vendor_load_real(kind, p);
+    uint64_t x = vendor_load_whole(kind, p);
+    return vendor_is_signed(kind) ? (int64_t)sum->whole < (int64_t)x : sum->whole < x;
 }
 
 static void take(Sum *sum, ReduceMode mode, Kind kind, const void *p) {
     bool floats = vendor_is_float(kind), first = sum->count++ == 0;
-    long double real = load_real(kind, p);
-    uint64_t whole = floats ? real != 0 : load_whole(kind, p);
+    long double real = vendor_load_real(kind, p);
+    uint64_t whole = floats ? real != 0 : vendor_load_whole(kind, p);
     bool truth = floats ? real != 0 : whole != 0;
     switch (mode) {
     case SUM: case MEAN: sum->real += real; sum->whole += whole; break;
@@ -102,7 +64,7 @@ Status op_reduce(const Tensor input, const ReduceMode mode, const int *axis, con
     int64_t ndim = input->shape.ndim, dims[VENDOR_MOST_AXES], steps[VENDOR_MOST_AXES], rank = 0;
     bool gone[VENDOR_MOST_AXES] = {false};
     if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return STATUS_INVALID_ARGUMENT;
-    if (kind == VENDOR_NONE || (kind == VENDOR_BOOL && mode == MEAN) ||
+    if (kind > VENDOR_F16 || (kind == VENDOR_BOOL && mode == MEAN) ||
         (vendor_is_float(kind) && mode >= BAND)) {
         return STATUS_TYPE_MISMATCH;
     }
@@ -142,8 +104,8 @@ Status op_reduce(const Tensor input, const ReduceMode mode, const int *axis, con
     for (int64_t i = 0; i < (*output)->size; i++) {
         void *p = VENDOR_DATA(*output) + (size_t)i * vendor_itemsize(dtype);
         if (mode == MEAN) sums[i].real /= sums[i].count;
-        if (vendor_is_float(made)) store_real(made, sums[i].real, p);
-        else store_whole(made, sums[i].whole, p);
+        if (vendor_is_float(made)) vendor_store_real(made, sums[i].real, p);
+        else vendor_store_whole(made, sums[i].whole, p);
     }
     free(sums);
     return STATUS_SUCCESS;
@@ -153,7 +115,7 @@ Status op_matmul(const Tensor mat1, const Tensor mat2, Tensor *out) {
     if (mat1 == NULL || mat2 == NULL) return STATUS_UNINITIALIZED_OBJECT;
     Kind kind = vendor_kind(mat1->storage->dtype);
     if (kind != vendor_kind(mat2->storage->dtype)) return STATUS_TYPE_MISMATCH;
-    if (kind == VENDOR_NONE || kind == VENDOR_BOOL) return STATUS_INVALID_ARGUMENT;
+    if (kind > VENDOR_F16 || kind == VENDOR_BOOL) return STATUS_INVALID_ARGUMENT;
     /* Views with two axes at least: a row from the left, a column from the right. */
     struct TensorImpl a = *mat1, b = *mat2;
     int64_t da[VENDOR_MOST_AXES], db[VENDOR_MOST_AXES], sa[VENDOR_MOST_AXES], sb[VENDOR_MOST_AXES];
@@ -197,11 +159,11 @@ Status op_matmul(const Tensor mat1, const Tensor mat2, Tensor *out) {
                 for (int64_t m = 0; m < inner; m++) {
                     const char *x = VENDOR_DATA(&a) + (size_t)(pa + i * row + m * along) * item;
                     const char *y = VENDOR_DATA(&b) + (size_t)(pb + m * down + j * column) * item;
-                    if (vendor_is_float(kind)) real += load_real(kind, x) * load_real(kind, y);
-                    else whole += load_whole(kind, x) * load_whole(kind, y);
+                    if (vendor_is_float(kind)) real += vendor_load_real(kind, x) * vendor_load_real(kind, y);
+                    else whole += vendor_load_whole(kind, x) * vendor_load_whole(kind, y);
                 }
-                if (vendor_is_float(kind)) store_real(kind, real, to);
-                else store_whole(kind, whole, to);
+                if (vendor_is_float(kind)) vendor_store_real(kind, real, to);
+                else vendor_store_whole(kind, whole, to);
             }
         }
     }

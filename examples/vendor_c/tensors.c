@@ -7,10 +7,15 @@
 
 const char *op_library_version(void) { return "1.0"; }
 
-/* Text can be stored, and every function refuses to compute with it. */
+/* Text can be stored, and every function refuses to compute with it. Only some have float16, and
+ * fewer complex numbers. */
 int op_library_has(const char *name, const DataType dtype) {
-    (void)name;
-    return vendor_kind(dtype) != VENDOR_NONE || (dtype.code == kChar && dtype.size == 8);
+    static const char *const half[] = {"op_reduce", "op_matmul", "op_cast", "op_gather", "op_concat"};
+    Kind kind = vendor_kind(dtype);
+    for (int i = kind == VENDOR_F16 ? 0 : 2; i < 5; i++) {
+        if (strcmp(name, half[i]) == 0) return kind != VENDOR_NONE || dtype.code == kChar;
+    }
+    return kind < VENDOR_F16 || (dtype.code == kChar && dtype.size == 8);
 }
 
 Kind vendor_kind(DataType dtype) {
@@ -21,11 +26,12 @@ Kind vendor_kind(DataType dtype) {
         if (dtype.code == kInt) return (Kind)(VENDOR_I8 + i);
         if (dtype.code == kUInt) return (Kind)(VENDOR_U8 + i);
         if (dtype.code == kReal && i >= 2) return (Kind)(VENDOR_F32 + i - 2);
+        if (dtype.code == kReal && i == 1) return VENDOR_F16;
+        if (dtype.code == kComplex && i == 3) return VENDOR_C64;
     }
+    if (dtype.code == kComplex && dtype.size == 128) return VENDOR_C128;
     return VENDOR_NONE;
 }
-
-bool vendor_is_float(Kind kind) { return kind == VENDOR_F32 || kind == VENDOR_F64; }
 
 size_t vendor_itemsize(DataType dtype) { return dtype.size < 8 ? 1 : dtype.size / 8; }
 

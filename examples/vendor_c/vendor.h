@@ -10,11 +10,16 @@ enum { VENDOR_MOST_AXES = 16 };
 /* The dtypes this library computes with; VENDOR_NONE for all others. */
 typedef enum {
     VENDOR_BOOL, VENDOR_I8, VENDOR_I16, VENDOR_I32, VENDOR_I64, VENDOR_U8, VENDOR_U16, VENDOR_U32,
-    VENDOR_U64, VENDOR_F32, VENDOR_F64, VENDOR_NONE
+    VENDOR_U64, VENDOR_F32, VENDOR_F64, VENDOR_F16, VENDOR_C64, VENDOR_C128, VENDOR_NONE
 } Kind;
 
 Kind vendor_kind(DataType dtype);
 bool vendor_is_float(Kind kind);
+bool vendor_is_signed(Kind kind);
+uint64_t vendor_load_whole(Kind kind, const void *p);
+long double vendor_load_real(Kind kind, const void *p);
+void vendor_store_whole(Kind kind, uint64_t x, void *p);
+void vendor_store_real(Kind kind, long double x, void *p);
 size_t vendor_itemsize(DataType dtype);
 
 /* A walk over the elements of a shape in row-major order, and where they lie in up to three tensors;
