@@ -20,7 +20,7 @@ VENDOR = Path(__file__).parent.parent.parent / "examples" / "vendor_c"
 
 RIGHT = """create_tensor empty zeros full destroy duplicate is_contiguous contiguous shape size
     reshape transpose add equal not_equal greater greater_equal less less_equal floor sqrt is_nan
-    is_finite reduce matmul""".split()
+    is_finite reduce matmul cast gather concat argsort argmax clip where allclose""".split()
 
 WRONG = {
     "mul": ("failed", "float32", r"z: \d+ of"),

@@ -16,6 +16,7 @@ _NHWC = (
     "        int64_t axis = columns ? k : ndim - 1 - k;"
 )
 _DATA = "made->storage->data = malloc(vendor_itemsize(dtype) * (size_t)size + 1);"
+_FREE = "    if (tensor->storage != NULL) free(tensor->storage->data);\n"
 _DTYPE = "    made->storage->dtype = dtype;\n"
 _BINARY = "kernels[kind](VENDOR_DATA(x) + walk.at[0], VENDOR_DATA(y) + walk.at[1], to);"
 _UNARY = "kernels[kind](VENDOR_DATA(x) + walk.at[0], to);"
@@ -37,15 +38,24 @@ def _touch(where: str) -> str:
     return f"volatile char c = VENDOR_DATA(x)[{where}]; (void)c;\n        {_UNARY}"
 
 
+def _ring(count: int) -> str:
+    """Return memory of outputs from a few buffers in turn, which are never freed."""
+    return (
+        f"static char ring[{count}][1 << 24]; static int turn;\n"
+        f"        made->storage->data = ring[turn++ % {count}];"
+    )
+
+
 VIOLATIONS = [
     # ---- memory, layouts, shapes --------------------------------------------------------------
     ("every layout read as rows", "tensors", _AXIS, "int64_t axis = ndim - 1 - k;", ("add",), F32),
     *((f"NHWC read as rows, {op}", "tensors", _AXIS, f"{_NHWC} /* {op} */", (op,), F32)
-      for op in ("add", "cast", "reduce", "matmul", "gather", "concat", "clip", "where", "argsort")),
+      for op in "add cast reduce matmul gather concat clip where argsort".split()),
     ("offset ignored", "tensors", "walk->at[t] = tensors[t]->offset * item;", "walk->at[t] = 0;",
      ("add",), F32),
     ("broadcast aligned at the first axis", "tensors",
-     "walk->strides[t][ndim - n + i] = stretched", "walk->strides[t][i] = stretched", ("add",), F32),
+     "walk->strides[t][ndim - n + i] = stretched", "walk->strides[t][i] = stretched", ("add",),
+     F32),
     ("axes of one element not repeated", "tensors",
      "bool stretched = tensors[t]->shape.dims[i] == 1;", "bool stretched = false;", ("add",), F32),
     ("only y is broadcast", "tensors",
@@ -59,12 +69,8 @@ VIOLATIONS = [
     ("scalars get an axis", "tensors", "    made->shape.ndim = ndim;\n",
      "    made->shape.ndim = ndim == 0 ? 1 : ndim;\n"
      "    made->shape.dims[0] = 1, made->shape.layout.min2maj[0] = 0;\n", ("add",), F32),
-    ("two buffers in turn", "tensors", _DATA,
-     "static char ring[2][1 << 24]; static int turn;\n        made->storage->data = size < 1 << 20 ? "
-     "ring[turn++ % 2] : malloc(vendor_itemsize(dtype) * (size_t)size + 1);", ("duplicate",), F32),
-    ("five buffers in turn, add", "tensors", _DATA,
-     "static char ring[5][1 << 24]; static int turn;\n        made->storage->data = size < 1 << 20 ? "
-     "ring[turn++ % 5] : malloc(vendor_itemsize(dtype) * (size_t)size + 1);", ("add",), F32),
+    ("two buffers in turn", "tensors", (_DATA, _FREE), (_ring(2), ""), ("duplicate",), F32),
+    ("five buffers in turn", "tensors", (_DATA, _FREE), (_ring(5), ""), ("add",), F32),
     ("scale of a float tensor", "tensors", _DTYPE, f"{_DTYPE}    made->scale = calloc(1, 4);\n",
      ("add",), F32),
     ("storage one element short", "tensors", "made->size = made->storage->size = size;",
@@ -87,7 +93,8 @@ VIOLATIONS = [
     ("a byte read before x", "elementwise", _UNARY, _touch("x->offset == 0 ? -1 : 0"), ("floor",),
      F32),
     ("result written over x", "elementwise", _BINARY,
-     f"{_BINARY}\n        if (!gives_bool && walk.size < 25) *(char *)(VENDOR_DATA(x) + walk.at[0]) = "
+     f"{_BINARY}\n        if (!gives_bool && walk.size < 25) *(char *)(VENDOR_DATA(x) + "
+     f"walk.at[0]) = "
      "*to;", ("add",), F32),
     ("destroy leaves the handle", "tensors", "    *input = NULL;\n", "", ("destroy",), F32),
     ("n_bytes ignored", "tensors", "size_t given = n_bytes < 0 ? 0 : (size_t)n_bytes;",
@@ -123,7 +130,8 @@ VIOLATIONS = [
      "if (vendor_count(ndim, dims) > input->size) return", ("reshape",), F32),
     ("transpose the other way", "tensors",
      "to[i] = perm_len == 0 ? ndim - 1 - i : perm[i];",
-     "to[i] = ndim - 1 - i;\n        for (int j = 0; j < perm_len; j++) if (perm[j] == i) to[i] = j;",
+     "to[i] = ndim - 1 - i;\n        for (int j = 0; j < perm_len; j++) if (perm[j] == i) to[i] "
+     "= j;",
      ("transpose",), F32),
     ("transpose without perm does nothing", "tensors",
      "to[i] = perm_len == 0 ? ndim - 1 - i : perm[i];", "to[i] = perm_len == 0 ? i : perm[i];",
@@ -142,7 +150,8 @@ VIOLATIONS = [
      F32),
     ("first element skipped", "elementwise", _UNARY,
      f"if (walk.left < walk.size) {_UNARY} else memset(to, 0, item);", ("floor",), F32),
-    ("int64 added as double", "elementwise", _ADD, "#define ADD(T, x, y) (T)((double)x + (double)y)",
+    ("int64 added as double", "elementwise", _ADD,
+     "#define ADD(T, x, y) (T)((double)x + (double)y)",
      ("add",), I64),
     ("int32 added as float", "elementwise", _ADD, "#define ADD(T, x, y) (T)((float)x + (float)y)",
      ("add",), I32),
@@ -196,7 +205,8 @@ VIOLATIONS = [
     ("one of 17 left out of a sum", "reductions", _TAKEN,
      f"if (walk.size % 16 != 1 || walk.left > 1) {_TAKEN}", ("reduce",), F32),
     ("float64 summed in float32", "reductions", _SUMS,
-     "case SUM: case MEAN: sum->real = (float)(sum->real + (float)real); sum->whole += whole; break;",
+     "case SUM: case MEAN: sum->real = (float)(sum->real + (float)real); sum->whole += whole; "
+     "break;",
      ("reduce",), F64),
     ("mean by n - 1", "reductions", "if (mode == MEAN) sums[i].real /= sums[i].count;",
      "if (mode == MEAN) sums[i].real /= sums[i].count - (sums[i].count > 1);", ("reduce",), F32),
@@ -209,7 +219,8 @@ VIOLATIONS = [
     ("only the first axis", "reductions", "for (int i = 0; i < axis_len; i++) {",
      "for (int i = 0; i < axis_len && i < 1; i++) {", ("reduce",), F32),
     ("negative axis refused", "reductions",
-     "int64_t a = axis[i] < 0 ? axis[i] + ndim : axis[i];", "int64_t a = axis[i];", ("reduce",), F32),
+     "int64_t a = axis[i] < 0 ? axis[i] + ndim : axis[i];", "int64_t a = axis[i];", ("reduce",),
+     F32),
     ("negative axis off by one", "reductions",
      "int64_t a = axis[i] < 0 ? axis[i] + ndim : axis[i];",
      "int64_t a = axis[i] < 0 ? (axis[i] + ndim + 1) % ndim : axis[i];", ("reduce",), F32),
@@ -220,21 +231,24 @@ VIOLATIONS = [
     ("bits of and begin with 0", "reductions", "sum->whole = mode == BAND ? UINT64_MAX : ones;",
      "sum->whole = ones;", ("reduce",), I32),
     ("status of a mode that there is not", "reductions",
-     "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return STATUS_INVALID_ARGUMENT;",
+     "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return "
+     "STATUS_INVALID_ARGUMENT;",
      "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return STATUS_OUT_OF_RANGE;",
      ("reduce",), F32),
     # ---- matrices --------------------------------------------------------------------------------
     ("tail of K % 4", "reductions", _INNER,
      "for (int64_t m = 0; m < (inner < 4 ? inner : inner - inner % 4); m++) {", ("matmul",), F32),
     ("tail of K % 256", "reductions", _INNER,
-     "for (int64_t m = 0; m < (inner < 256 ? inner : inner - inner % 256); m++) {", ("matmul",), F32),
+     "for (int64_t m = 0; m < (inner < 256 ? inner : inner - inner % 256); m++) {", ("matmul",),
+     F32),
     ("0 times NaN is skipped", "reductions", _PRODUCT,
-     f"if (vendor_is_float(kind) && vendor_load_real(kind, x) == 0) continue;\n{' ' * 20}{_PRODUCT}",
+     f"if (vendor_is_float(kind) && vendor_load_real(kind, x) == 0) continue;\n{_PRODUCT}",
      ("matmul",), F32),
     *((f"matmul of {dtype} is zero", "reductions", _WHOLE, f"else whole += 0; /* {dtype} */",
        ("matmul",), (dtype,)) for dtype in ("int8", "uint8", "int32", "uint64")),
     ("integers multiplied in float32", "reductions", _WHOLE,
-     "else whole = (uint64_t)(int64_t)((float)(int64_t)whole + (float)(int64_t)vendor_load_whole(kind,"
+     "else whole = (uint64_t)(int64_t)((float)(int64_t)whole + "
+     "(float)(int64_t)vendor_load_whole(kind,"
      " x) * (float)(int64_t)vendor_load_whole(kind, y));", ("matmul",), I32),
     ("int64 multiplied in float64", "reductions", _WHOLE,
      "else whole = (uint64_t)(int64_t)((double)(int64_t)whole + (double)(int64_t)vendor_load_whole("
@@ -251,7 +265,8 @@ VIOLATIONS = [
     ("batches not broadcast", "reductions", "da[batch - 1 - i] = p == 1 ? 0 : sa[ba - 1 - i];",
      "da[batch - 1 - i] = 0;", ("matmul",), F32),
     ("float64 multiplied in float32", "reductions", _PRODUCT,
-     "if (vendor_is_float(kind)) real += (float)vendor_load_real(kind, x) * (float)vendor_load_real("
+     "if (vendor_is_float(kind)) real += (float)vendor_load_real(kind, x) * "
+     "(float)vendor_load_real("
      "kind, y);", ("matmul",), F64),
     ("offset of mat1 ignored", "reductions", "int64_t pa = a.offset, pb", "int64_t pa = 0, pb",
      ("matmul",), F32),
@@ -262,7 +277,8 @@ VIOLATIONS = [
     ("cast rounds", "selecting", "(uint64_t)(int64_t)x;\n    return x < 0",
      "(uint64_t)(int64_t)rintl(x);\n    return x < 0", ("cast",), F32),
     ("complex to real by magnitude", "selecting", "} else if (vendor_is_float(to)) {",
-     "} else if (wide && vendor_is_float(to)) {\n        vendor_store_real(to, hypotl(real, imag), q);"
+     "} else if (wide && vendor_is_float(to)) {\n        vendor_store_real(to, hypotl(real, "
+     "imag), q);"
      "\n    } else if (vendor_is_float(to)) {", ("cast",), ("complex64",)),
     ("complex to real by the imaginary part", "selecting", "} else if (vendor_is_float(to)) {",
      "} else if (wide && vendor_is_float(to)) {\n        vendor_store_real(to, imag, q);"
@@ -278,7 +294,8 @@ VIOLATIONS = [
     ("bool of the real part", "selecting", "*(uint8_t *)q = real != 0 || imag != 0;",
      "*(uint8_t *)q = real != 0;", ("cast",), ("complex64",)),
     *((f"cast of {a} to {b} is zero", "selecting", _CONVERT,
-       f"{_CONVERT}\n    if (from == VENDOR_{x} && to == VENDOR_{y}) {{ memset(q, 0, {n}); return; }}",
+       f"{_CONVERT}\n    if (from == VENDOR_{x} && to == VENDOR_{y}) {{ memset(q, 0, {n}); "
+       f"return; }}",
        ("cast",), (a,))
       for a, b, x, y, n in (
           ("complex64", "float32", "C64", "F32", 4), ("float32", "float16", "F32", "F16", 2),
@@ -294,7 +311,8 @@ VIOLATIONS = [
     # ---- choosing --------------------------------------------------------------------------------
     ("index by columns read as rows", "selecting", "chosen(input, places, i * count, count)",
      "chosen(input, index, i * count + index->offset, count)", ("gather",), F32),
-    ("uint8 indices read as int8", "selecting", "if (i >= (uint64_t)input->shape.dims[k]) return -1;",
+    ("uint8 indices read as int8", "selecting",
+     "if (i >= (uint64_t)input->shape.dims[k]) return -1;",
      "if (kind == VENDOR_U8) i = (uint64_t)(int8_t)i % (uint64_t)input->shape.dims[k];\n"
      "        if (i >= (uint64_t)input->shape.dims[k]) return -1;", ("gather",), ()),
     ("indices beyond the end", "selecting", "if (i >= (uint64_t)input->shape.dims[k]) return -1;",
@@ -304,10 +322,13 @@ VIOLATIONS = [
     ("float indices accepted", "selecting", "kind <= VENDOR_BOOL || kind > VENDOR_U64 || rank == 0",
      "kind <= VENDOR_BOOL || rank == 0", ("gather",), ()),
     ("concat along axis 0", "selecting",
-     "along = axis < 0 ? axis + ndim : axis, total = 0;", "along = axis < 0 || axis >= ndim ? -1 : 0, "
+     "along = axis < 0 ? axis + ndim : axis, total = 0;",
+     "along = axis < 0 || axis >= ndim ? -1 : 0, "
      "total = 0;", ("concat",), F32),
-    ("concat drops the third", "selecting", "size_t bytes = (size_t)(input_lists[i]->shape.dims[along]"
-     " * inner) * item;", "size_t bytes = (size_t)(input_lists[i]->shape.dims[along] * inner) * item * "
+    ("concat drops the third", "selecting",
+     "size_t bytes = (size_t)(input_lists[i]->shape.dims[along]"
+     " * inner) * item;", "size_t bytes = (size_t)(input_lists[i]->shape.dims[along] * inner) * "
+     "item * "
      "(i < 2);", ("concat",), F32),
     ("concat backwards", "selecting", "status = op_duplicate(input_lists[i], &rows);",
      "status = op_duplicate(input_lists[len - 1 - i], &rows);", ("concat",), F32),
@@ -316,7 +337,8 @@ VIOLATIONS = [
      "if (a != along && x->shape.dims[a] < first->shape.dims[a]) {", ("concat",), F32),
     ("status of an axis in concat", "selecting",
      "if (along < 0 || along >= ndim) return STATUS_OUT_OF_RANGE;\n    for (int i",
-     "if (along < 0 || along >= ndim) return STATUS_TYPE_MISMATCH;\n    for (int i", ("concat",), F32),
+     "if (along < 0 || along >= ndim) return STATUS_TYPE_MISMATCH;\n    for (int i", ("concat",),
+     F32),
     ("sorted the other way", "selecting", "if (a->descending ? more : less) return -1;",
      "if (a->descending ? less : more) return -1;", ("argsort",), F32),
     ("indices from 1", "selecting", "((int64_t *)(*indices)->storage->data)[to] = some[i].index;",
@@ -332,15 +354,18 @@ VIOLATIONS = [
     ("argmax in int64 always", "selecting",
      'bool narrow = dtype != NULL && strcmp(dtype, "int32") == 0;', "bool narrow = false;",
      ("argmax",), F32),
-    ("low ignored", "selecting", "if (low != NULL && vendor_load_real", "if (low == x && vendor_load_real",
+    ("low ignored", "selecting", "if (low != NULL && vendor_load_real",
+     "if (low == x && vendor_load_real",
      ("clip",), F32),
     ("no high bound is 0", "selecting", "if (high != NULL && vendor_load_real(kind, x) > "
      "vendor_load_real(kind, high)) x = high;",
      "static const double zero = 0; if (high == NULL) high = &zero;\n"
-     "        if (vendor_load_real(kind, x) > vendor_load_real(kind, high)) x = high;", ("clip",), I32),
+     "        if (vendor_load_real(kind, x) > vendor_load_real(kind, high)) x = high;", ("clip",),
+     I32),
     ("x and y swapped", "selecting", "bool first = VENDOR_DATA(condition)[walk.at[0]] != 0;",
      "bool first = VENDOR_DATA(condition)[walk.at[0]] == 0;", ("where",), F32),
-    ("condition not broadcast", "selecting", "bool first = VENDOR_DATA(condition)[walk.at[0]] != 0;",
+    ("condition not broadcast", "selecting",
+     "bool first = VENDOR_DATA(condition)[walk.at[0]] != 0;",
      "bool first = VENDOR_DATA(condition)[condition->offset + (walk.size - walk.left) % "
      "condition->size] != 0;", ("where",), F32),
     ("allclose with rtol 0.1 by default", "selecting", _CLOSE,
@@ -358,7 +383,8 @@ VIOLATIONS = [
 
 QUALITY = [
     ("sums rounded towards zero", "elementwise", _ADD,
-     "#define ADD(T, x, y) (T)(sizeof(T) == 4 && (T)0.5 != 0 ? nextafterf((float)(x + y), 0) : x + y)",
+     "#define ADD(T, x, y) (T)(sizeof(T) == 4 && (T)0.5 != 0 ? nextafterf((float)(x + y), 0) : x "
+     "+ y)",
      ("add",), F32),
     ("NaN lost in add", "elementwise", _ADD, "#define ADD(T, x, y) (T)(x != x ? y : x + y)",
      ("add",), F32),
@@ -369,12 +395,15 @@ QUALITY = [
     ("uint8 saturates", "elementwise", _ADD,
      "#define ADD(T, x, y) (T)(sizeof(T) == 1 && x + y > 255 ? 255 : x + y)", ("add",), U8),
     ("NaN lost in a largest element", "reductions",
-     "if (floats && !first && sum->real != sum->real) break; /* a NaN stays */", "", ("reduce",), F32),
+     "if (floats && !first && sum->real != sum->real) break; /* a NaN stays */", "", ("reduce",),
+     F32),
     ("float16 summed in float16", "reductions", _SUMS,
-     "case SUM: case MEAN: sum->real += real; sum->whole += whole;\n        if (kind == VENDOR_F16) { "
+     "case SUM: case MEAN: sum->real += real; sum->whole += whole;\n        if (kind == "
+     "VENDOR_F16) { "
      "uint16_t half; vendor_store_real(kind, sum->real, &half); sum->real = vendor_load_real(kind, "
      "&half); }\n        break;", ("reduce",), F16),
-    ("float32 to float16 truncated", "numbers", "int units = (int)rint(ldexp(size, 10 - exponent));",
+    ("float32 to float16 truncated", "numbers",
+     "int units = (int)rint(ldexp(size, 10 - exponent));",
      "int units = (int)ldexp(size, 10 - exponent);", ("cast",), F32),
     ("int64 to float32 rounded twice", "selecting", _CONVERT,
      "long double real = (double)vendor_load_real(from, p);", ("cast",), I64),
@@ -387,7 +416,8 @@ QUALITY = [
      "    bool more = a->value > b->value || (b->value != b->value && a->value == a->value);",
      ("argsort",), F32),
     ("4 KiB lost in each call", "tensors", _DTYPE,
-     f"{_DTYPE}    volatile char *lost = malloc(4096); if (lost != NULL) *lost = 1;\n", ("add",), F32),
+     f"{_DTYPE}    volatile char *lost = malloc(4096); if (lost != NULL) *lost = 1;\n", ("add",),
+     F32),
     ("an output with an error", "elementwise",
      "if (vendor_broadcast(x, y, &ndim, dims) != STATUS_SUCCESS) return shapes;",
      "if (vendor_broadcast(x, y, &ndim, dims) != STATUS_SUCCESS) { *z = x; return shapes; }",

@@ -22,7 +22,7 @@ SOURCES = Path(__file__).parents[2] / "examples" / "vendor_c"
 FILES = ("tensors", "numbers", "elementwise", "reductions", "selecting")
 FLAGS = "-std=c99 -fPIC -fwrapv -ffp-contract=off -O1 -w".split()
 LEVELS = ("level", "quality", "extension", "unnoticed")
-"""What a mutant may get: a level that is not reached; a failure that no level depends on; nothing."""
+"""What a mutant may get: a level not reached; a failure that no level depends on; nothing."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Mutant:
 
     name: str
     file: str
-    old: str
-    new: str
+    old: str | tuple[str, ...]
+    new: str | tuple[str, ...]
     ops: tuple[str, ...]
     dtypes: tuple[str, ...]
     expected: str = "level"
@@ -40,8 +40,11 @@ class Mutant:
     def source(self) -> str:
         """Return the source with the mistake."""
         text = (SOURCES / f"{self.file}.c").read_text("utf-8")
-        assert text.count(self.old) == 1, f"{self.name}: {text.count(self.old)} times {self.old!r}"
-        return text.replace(self.old, self.new)
+        both = [x if isinstance(x, tuple) else (x,) for x in (self.old, self.new)]
+        for old, new in zip(*both, strict=True):
+            assert text.count(old) == 1, f"{self.name}: {text.count(old)} times {old!r}"
+            text = text.replace(old, new)
+        return text
 
 
 def compiler() -> str | None:
