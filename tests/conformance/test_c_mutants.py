@@ -1,7 +1,7 @@
 """Mistakes planted in the sample C library: all compile, and some are run in every session.
 
-`python tools/c_mutants.py` runs all. Which ones are run here follows from the sources of the kit, so
-that another change tries others.
+`python tools/c_mutants.py` runs all. Which ones are run here follows from the sources of the kit:
+another change tries others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from helpers import c_mutants
 from helpers.c_mutants import FILES, FLAGS, SOURCES, Mutant, build, compiler, objects, run, table
 from suanzi import conformance
 from suanzi.conformance.header import write
@@ -38,9 +37,7 @@ def test_there_are_more_than_a_hundred_and_no_two_are_the_same() -> None:
     assert len({m.name for m in table()}) == len(table())
     assert len({(m.file, m.source(), m.ops, m.dtypes) for m in table()}) == len(table())
     assert {m.file for m in table()} == set(FILES)
-    assert {op for m in table() for op in m.ops} >= set(
-        "add cast matmul reduce gather transpose reshape argsort argmax concat allclose clip".split()
-    )
+    assert len({op for m in table() for op in m.ops}) > 30
 
 
 def test_all_of_them_compile_and_differ(tmp_path: Path) -> None:
@@ -77,10 +74,3 @@ def test_the_library_without_a_mistake_passes(folder: Path) -> None:
     library = build(folder)
     for op in ("clip", "argmax"):
         assert run(library, (op,), ("float32",)).level == "unnoticed"
-
-
-def test_a_mutant_that_changes_nothing_goes_unnoticed(folder: Path) -> None:
-    same = Mutant("none", "selecting", "return is_less;", "", ("clip",), ("int8",))
-    with pytest.raises(AssertionError, match="0 times"):
-        same.source()
-    assert c_mutants.LEVELS[-1] == "unnoticed"
