@@ -21,7 +21,7 @@ import struct
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -296,23 +296,23 @@ def plain(x: Any) -> Any:
     return float(x["float"]) if isinstance(x, dict) and "float" in x else x
 
 
-def answers(folder: str | Path) -> Iterator[dict[str, Any]]:
-    """Give each recorded line of a submission."""
-    for path in sorted(Path(folder, "answers").glob("*.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for line in file:
-                yield json.loads(line)
+def files(folder: str | Path) -> list[Path]:
+    """Return the files of recorded answers, one for each interface."""
+    return sorted(Path(folder, "answers").glob("*.jsonl.gz"))
 
 
-def judged(folder: str | Path, statuses: bool) -> Iterator[tuple[str, str]]:
-    """Give the id of each case with the judgement: right, wrong, not judged, or no answer."""
-    for line in answers(folder):
-        case, answer = line["case"], line["answer"]
-        if "none" in answer:
-            yield case["id"], "no answer"
-            continue
-        answer = {**answer, "outputs": plain(answer.get("outputs", []))}
-        yield case["id"], judge(unpack(case["expected"]), answer, statuses)
+def judged(path: Path, statuses: bool) -> dict[str, str]:
+    """Return the judgement of each case of a file: right, wrong, not judged, or no answer."""
+    found = {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            case, answer = line["case"], line["answer"]
+            if "none" in answer:
+                found[case["id"]] = "no answer"
+                continue
+            answer["outputs"] = plain(answer.get("outputs", []))
+            found[case["id"]] = judge(unpack(case["expected"]), answer, statuses)
+    return found
 
 
 def passed_ids(report: dict[str, Any]) -> set[str]:
@@ -329,7 +329,8 @@ def main(folder: str) -> int:
     """Judge a folder, print what was found, and return the exit status."""
     report = json.loads(Path(folder, "report.json").read_text("utf-8"))
     said = passed_ids(report)
-    found = dict(judged(folder, report["subject"]["statuses"]))
+    statuses = report["subject"]["statuses"]
+    found = {i: how for path in files(folder) for i, how in judged(path, statuses).items()}
     lies = sorted(i for i, how in found.items() if how == WRONG and i in said)
     for name, count in sorted(Counter(found.values()).items()):
         print(f"{count:8} {name}")

@@ -197,6 +197,7 @@ def verify(
     signed it, `waivers` those that the authority of the tests has granted.
     """
     place = Path(folder)
+    jobs = cores() if jobs is None else jobs
     granted = [] if waivers is None else read_waivers(waivers)
     try:
         manifest = json.loads((place / MANIFEST).read_text("utf-8"))
@@ -212,9 +213,9 @@ def verify(
     try:
         run = report_json.read(place / "report.json")
         findings += [_consistent(place, run, about), _statement(place)]
-        again = _again(place, run, cores() if jobs is None else jobs)
+        again = _again(place, run, jobs)
         findings += [*_same_results(place, run, again), _same_list(run, again)]
-        findings += [_promotion(run, again), _second(place, run)]
+        findings += [_promotion(run, again), _second(place, run, jobs)]
         findings.append(_waived(run, granted))
     except InvalidArgument as error:
         return Verified([*findings, Finding("the contents can be read", False, str(error))])
@@ -293,13 +294,17 @@ def _again(place: Path, run: Run, jobs: int) -> list[tuple[str, Result]]:
     except Malformed as error:
         raise InvalidArgument(f"report.json: the backend's description: {error}.") from None
     backend = Backend(str(subject.get("title", "")), str(subject.get("adapter", "")))
-    paths = sorted((place / "answers").glob("*.jsonl.gz"))
     work = partial(_judged, facts=facts, backend=backend)
+    return [one for some in _each(work, place, jobs) for one in some]
+
+
+def _each(work: Callable[[Path], Any], place: Path, jobs: int) -> list[Any]:
+    """Return what is found in each file of answers, by several processes."""
+    paths = second_judge.files(place)
     if jobs == 1 or len(paths) < 2:
-        each: Iterator[Any] = map(work, paths)
-        return [one for some in each for one in some]
+        return list(map(work, paths))
     with ProcessPoolExecutor(min(jobs, len(paths))) as pool:
-        return [one for some in pool.map(work, paths) for one in some]
+        return list(pool.map(work, paths))
 
 
 def _same_results(place: Path, run: Run, again: Sequence[tuple[str, Result]]) -> Iterator[Finding]:
@@ -382,10 +387,11 @@ def _promotion(run: Run, again: Sequence[tuple[str, Result]]) -> Finding:
     return Finding("promotion", True, f"{sum(map(len, found.values()))} cases of the rules {rules}")
 
 
-def _second(place: Path, run: Run) -> Finding:
+def _second(place: Path, run: Run, jobs: int) -> Finding:
     """Ask the second judge, which shares no code with this kit."""
+    work = partial(second_judge.judged, statuses=bool(run.subject.get("statuses")))
     try:
-        found = dict(second_judge.judged(place, bool(run.subject.get("statuses"))))
+        found = {i: how for some in _each(work, place, jobs) for i, how in some.items()}
     except Exception as error:
         return Finding("second judge", False, f"{type(error).__name__}: {error}"[:300])
     passed = {r.id for r in run.results if r.outcome == "passed"}
