@@ -40,6 +40,11 @@ class Erratum:
     """Whether results or signatures depend on how it is read."""
     readings: tuple[str, ...] = ()
     """What answers a reader could give, where the kit takes more than one, in a few words each."""
+    tentative: str = ""
+    """What remains open until the committee decides, where no list of readings would be complete:
+    cases of it count neither for nor against a backend."""
+    settled: str = ""
+    """Which sentence of the body decides, where another one or an example disagrees."""
 
     def names(self, one: Interface) -> bool:
         """Return whether it is about this very interface."""

@@ -15,6 +15,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.basis import BASES, DEMANDED, MEANING, STANDARD_DTYPES, why
 from suanzi.conformance.model.case import Case, Either, Output
 from suanzi.conformance.model.data import tensor, values
+from suanzi.conformance.model.gaps import CALLS, OPEN, SIGNATURES
 from suanzi.conformance.model.numbers import FORMATS, NAN, Real, decode, encode, real, two
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.readings import followed, settle
@@ -26,8 +27,13 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.errata import errata
 from suanzi.standard import interfaces
 
-FLOORS = {"letter": 3000, "reading": 400, "quality": 2500, "extension": 2000}
+FLOORS = {"letter": 3000, "reading": 2000, "tentative": 400, "quality": 2500, "extension": 1500}
 """How many cases of a quick run there are at least: fewer, and something was lost."""
+
+
+TENTATIVE = {erratum.id: erratum.tentative for erratum in errata()}
+NO_CASES = {"E36", "E38", "E141"}
+"""Tentative errata of which the kit has no case: quantisation of floats."""
 
 
 @cache
@@ -49,7 +55,10 @@ def test_every_case_has_a_basis_that_names_a_clause_or_an_erratum() -> None:
                 assert reason.clause in clauses, (case.id, reason)
             if reason.basis == "reading" and not reason.clause.startswith("A."):
                 assert re.fullmatch(r"E\d+", reason.clause), (case.id, reason)
-        assert any(found[b] > before[b] for b in DEMANDED), f"nothing is required of {op}"
+            if reason.basis == "tentative":
+                assert TENTATIVE[reason.clause], (case.id, reason)
+        if op not in SIGNATURES:
+            assert any(found[b] > before[b] for b in DEMANDED), f"nothing is required of {op}"
     assert set(found) <= set(BASES) == set(MEANING)
     assert {name: n for name, n in FLOORS.items() if found[name] < n} == {}, found
 
@@ -66,7 +75,27 @@ def test_readings_name_an_erratum_with_several_answers(op: str) -> None:
             assert len(expected.readings) >= 2, case.id
             assert expected.erratum in known, case.id
             assert len(known[expected.erratum].readings) >= 2, (case.id, expected.erratum)
-            assert why(case, expected).basis in ("reading", "extension", "quality"), case.id
+            assert why(case, expected).basis != "letter", case.id
+
+
+def test_every_gap_that_matters_is_listed_tentative_or_settled() -> None:
+    for erratum in errata():
+        if erratum.results and {"gap", "contradiction"} & set(erratum.kinds):
+            assert erratum.readings or erratum.tentative or erratum.settled, erratum.id
+        assert len(erratum.readings) != 1, erratum.id
+
+
+def test_tentative_errata_are_those_of_the_rules() -> None:
+    named = {*OPEN, *SIGNATURES.values(), *(erratum for erratum, _, _ in CALLS)}
+    assert named == {name for name, words in TENTATIVE.items() if words} - NO_CASES
+
+
+def test_every_open_refusal_is_a_case() -> None:
+    there = {f"{c.op}/{c.title}" for some in everything().values() for c in some
+             if c.group == "status"}  # fmt: skip
+    listed = [call for calls in OPEN.values() for call in calls.split(", ")]
+    assert [call for call in listed if call not in there] == []
+    assert len(set(listed)) == len(listed)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +120,20 @@ def test_readings_name_an_erratum_with_several_answers(op: str) -> None:
         ("add/special/float32/NaN-and-infinities-with-each", "quality"),
         ("add/special/int8/each-with-each", "quality"),
         ("less/special/int8/each-with-each", "letter"),
-        ("is_nan/special/float32/each", "letter"),
+        ("is_nan/special/float32/each", "reading"),
         ("add/status/any/TYPE_MISMATCH", "reading"),
-        ("abs/status/any/TYPE_MISMATCH", "letter"),
+        ("abs/status/any/TYPE_MISMATCH", "reading"),
         ("reduce_bwd/status/any/TYPE_MISMATCH", "letter"),
         ("inverse/status/any/TYPE_MISMATCH", "reading"),
         ("cast/status/any/TYPE_MISMATCH", "extension"),
-        ("sin/status/any/TYPE_MISMATCH", "letter"),
+        ("sin/status/any/TYPE_MISMATCH", "reading"),
+        ("flip/status/any/INVALID_ARGUMENT-an-axis-twice", "tentative"),
+        ("reduce_bwd/status/any/INVALID_ARGUMENT", "tentative"),
+        ("clip_backward/plain/int32/between", "tentative"),
+        ("fft_c2c_backward/strided/complex64/2x3x4-axes-0,2-columns", "tentative"),
+        ("reshape/strided/float32/columns-2x3x4-to-4x6", "reading"),
+        ("div/status/any/INVALID_ARGUMENT", "reading"),
+        ("add/plain/complex64/24-elements", "reading"),
         ("add/status/any/UNINITIALIZED_OBJECT-x", "quality"),
         ("reshape/status/any/UNINITIALIZED_OBJECT-input", "letter"),
         ("add/promotion/int8-float16/cann-tensors", "extension"),

@@ -19,6 +19,7 @@ Verdict = Literal[
     "fails",
     "not supported",
     "not required",
+    "tentative",
     "extension only",
     "not tested",
 ]
@@ -30,12 +31,14 @@ partly            nothing failed, but some required cases were not answered
 fails             a required case failed, or some call crashed or hung
 not supported     no required case was answered
 not required      every required case takes a dtype that the backend does not have
+tentative         no case is required until an erratum of the standard is decided
 extension only    only cases that the standard does not require were run
 not tested        no case was run
 
 Required are the cases that the text of the standard or an interpretation of it requires, for the
-dtypes that the backend has; and no call may crash or hang. What the kit itself cannot bring about
-(memory that runs out) is left out for everybody.
+dtypes that the backend has; and no call may crash or hang. Tentative cases, whose erratum leaves
+the result open, are reported and counted neither for nor against a backend. What the kit itself
+cannot bring about (memory that runs out) is left out for everybody.
 """
 
 Answer = Literal["reached", "not reached", "not tested in full"]
@@ -47,6 +50,8 @@ FAILURE: Finished = 1
 INTERRUPTED: Finished = 3
 _LACKING = ("fails", "not supported", "partly", "known deviations")
 _UNTESTED = ("not tested", "extension only")
+_APART = ("not required", "tentative")
+"""Verdicts of interfaces that no level depends on."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,10 @@ class Tally:
     """Cases of quality and extensions that passed."""
     flawed: int = 0
     """Cases that failed in quality or an extension only, and are not known."""
+    tentative: int = 0
+    """Tentative cases that were answered: reported, and counted neither for nor against."""
+    differing: int = 0
+    """Those of them whose answer is not suanzi's."""
     aside: int = 0
     """All others: what the kit cannot bring about, and extensions without an answer."""
 
@@ -100,6 +109,8 @@ class Tally:
         if not self.required:
             if self.not_required:
                 return "not required"
+            if self.tentative:
+                return "tentative"
             return "extension only" if self.beyond + self.flawed else "not tested"
         if self.failed > self.known:
             return "fails"
@@ -190,6 +201,8 @@ class Decision:
             "unanswered_known": total.excused,
             "new": total.new,
             "beyond_failed": total.flawed,
+            "tentative": total.tentative,
+            "tentative_failed": total.differing,
             "status": self.status,
         }
 
@@ -210,7 +223,8 @@ def decide(interfaces: Mapping[str, Tally], cells: Mapping[str, Tally], scope: S
     reached = tuple(level.name for level in levels if level.answer == "reached")
     conforms = total.passed > 0 and total.passed == total.required and not scope.unfinished
     headline, style = _headline(total, levels, scope)
-    failed = total.new or not total.passed + total.beyond or (scope.strict and total.flawed)
+    passed = total.passed + total.beyond + total.tentative
+    failed = total.new or not passed or (scope.strict and total.flawed)
     lacks = scope.require is not None and scope.require not in reached
     status = INTERRUPTED if scope.unfinished else FAILURE if failed or lacks else SUCCESS
     return Decision(total, verdicts, levels, headline, style, status, conforms, reached)
@@ -229,7 +243,7 @@ def _level(
     name: str, title: str, members: Collection[str], verdicts: Mapping[str, Verdict], scope: Scope
 ) -> Level:
     found = {op: verdicts.get(op, "not tested") for op in members}
-    found = {op: verdict for op, verdict in found.items() if verdict != "not required"}
+    found = {op: verdict for op, verdict in found.items() if verdict not in _APART}
     each = list(found.values())
     untested = sum(verdict in _UNTESTED for verdict in each)
     lacking = tuple(op for op, verdict in found.items() if verdict in _LACKING)
@@ -273,6 +287,8 @@ def _headline(total: Tally, levels: Sequence[Level], scope: Scope) -> tuple[str,
 
 def _sentence(total: Tally, levels: Sequence[Level], scope: Scope) -> tuple[str, Style]:
     if not total.required + total.beyond + total.flawed:
+        if total.tentative:
+            return f"No required case was tested; {_many(total.tentative)} tentative.", ""
         return "Nothing was tested.", "bad"
     if not total.passed + total.beyond:
         return "Does not conform: no case passed.", "bad"

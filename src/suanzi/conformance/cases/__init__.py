@@ -94,7 +94,7 @@ _SAID = frozenset(
 
 
 def _read(case: Case) -> Case:
-    """Return a case with every interpretation; of two errata the first applies."""
+    """Return a case with every interpretation; of several errata, each of each."""
     rules = _RULES.get(case.op)
     if not rules or case.skip is not None or case.group == "calls":
         return case
@@ -108,11 +108,18 @@ def _read(case: Case) -> Case:
     def expect() -> Expected:
         expected = original()
         for rule in rules:
-            if not isinstance(expected, Either):
-                expected = rule(case, expected)
+            expected = _widened(rule, case, expected)
         return expected
 
     return replace(case, expect=expect, disputed=True)
+
+
+def _widened(rule: Rule, case: Case, expected: Expected) -> Expected:
+    """Apply a rule to what is expected; where an erratum has alternatives, to each of them."""
+    if not isinstance(expected, Either):
+        return rule(case, expected)
+    found = {name: _widened(rule, case, one) for name, one in expected.readings.items()}
+    return replace(expected, readings=found)
 
 
 def dtypes_of(op: str, quantised_too: bool = False) -> list[str]:

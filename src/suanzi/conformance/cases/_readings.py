@@ -7,6 +7,7 @@ other interpretations to what is expected; ``errata.toml`` has their names, in t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from suanzi.conformance.model.case import Check, Either, Expected, Output, Outputs, Refused
@@ -26,8 +27,14 @@ def either(erratum: str, *answers: Answer | None, throughout: bool = False) -> E
 
     Where all are the same, that result alone.
     """
-    pairs = zip(names_of(erratum), answers, strict=True)
-    kept = {name: answer for name, answer in pairs if answer is not None}
+    return among(erratum, dict(zip(names_of(erratum), answers, strict=True)), throughout)
+
+
+def among(erratum: str, answers: Mapping[str, Answer | None], throughout: bool = False) -> Expected:
+    """Return the expected results by the names of interpretations, some of them or all."""
+    unknown = set(answers) - set(names_of(erratum))
+    assert not unknown, f"{erratum} has no interpretation {unknown}"
+    kept = {name: answer for name, answer in answers.items() if answer is not None}
     first = next(iter(kept.values()))
     if all(answer == first for answer in kept.values()):
         return first

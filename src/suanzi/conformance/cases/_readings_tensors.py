@@ -115,19 +115,6 @@ def normal_integers(case: Case, expected: Expected) -> Expected:
     return either("E29", Refused(_IA, others=(_TM,)), (made,))
 
 
-@reading("reduce")
-def mean_of_bool(case: Case, expected: Expected) -> Expected:
-    """The mean in floating-point, of 32 or 64 bits, or refused."""
-    x = case.arguments["input"]
-    if not isinstance(x, Data) or x.dtype != "bool" or case.arguments.get("mode") != "MEAN":
-        return expected
-    if isinstance(expected, Refused):  # of no elements: either refusal will do
-        return replace(expected, others=(*expected.others, _TM))
-    made = one_output(expected)
-    assert made is not None
-    return either("E92", (made,), (replace(made, dtype="float64"),), Refused(_TM))
-
-
 # ---- Fourier transforms -------------------------------------------------------------------------
 
 

@@ -16,11 +16,12 @@ from suanzi.conformance.cases.statuses import (
     ones,
     places,
     real,
+    refused,
     signal,
     truth,
     whole,
 )
-from suanzi.conformance.model.case import Case, Refused
+from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import BINARY, NAN
 from suanzi.standard import interfaces
@@ -205,4 +206,4 @@ def refusals(op: str, wanted: Wanted) -> Iterator[Case]:
 
 
 def _refused(op: str, title: str, given: Arguments, status: Status) -> Case:
-    return Case(op, "status", "any", title, given, lambda: Refused(status))
+    return Case(op, "status", "any", title, given, lambda: refused(op, title, status))

@@ -173,8 +173,9 @@ class Either:
 
     erratum: str
     """Its id: E86."""
-    readings: Mapping[str, Outputs | Refused | Check]
-    """The expected result by the name of the interpretation, in a few words."""
+    readings: Mapping[str, Outputs | Refused | Check | Either]
+    """The expected result by the name of the interpretation, in a few words; another `Either` where
+    the case falls under a further erratum."""
     throughout: bool = False
     """Whether all cases of the erratum must follow the same interpretation."""
 
@@ -185,7 +186,7 @@ Expected = Outputs | Refused | Check | Either
 def may_refuse(expected: Expected) -> bool:
     """Tell whether a refusal can be right."""
     if isinstance(expected, Either):
-        return any(isinstance(one, Refused) for one in expected.readings.values())
+        return any(map(may_refuse, expected.readings.values()))
     if isinstance(expected, Check):
         return expected.facts.get("may_refuse") is True
     return isinstance(expected, Refused)

@@ -264,7 +264,7 @@ def by_basis(results: Iterable[Result]) -> dict[Basis, list[Result]]:
 
     >>> {name: len(some) for name, some in by_basis([Result("a", "add", "plain", "int8", "passed",
     ...                                                     basis="letter")]).items()}
-    {'letter': 1, 'reading': 0, 'quality': 0, 'extension': 0}
+    {'letter': 1, 'reading': 0, 'tentative': 0, 'quality': 0, 'extension': 0}
     """
     found: dict[Basis, list[Result]] = {name: [] for name in BASES}
     for r in results:

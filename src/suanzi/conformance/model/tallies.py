@@ -85,6 +85,10 @@ def _counters(r: Result, had: Collection[str]) -> tuple[str, ...]:
         return ("failed", "known") if r.known is not None else ("failed",)
     if r.outcome == "skipped" and not r.untried:
         return ("aside",)
+    if r.basis == "tentative":
+        if r.unanswered:
+            return ("aside",)
+        return ("tentative", "differing") if r.bad and r.known is None else ("tentative",)
     flawed = ("flawed",) if r.bad and r.known is None else ()
     if not r.demanded:
         return ("beyond",) if r.outcome == "passed" else flawed or ("aside",)

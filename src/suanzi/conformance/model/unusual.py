@@ -34,6 +34,11 @@ def tensors(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Data]]:
                 yield name, one
 
 
+def is_whole(dtype: str) -> bool:
+    """Tell whether a dtype is one of integers."""
+    return dtype in _INTEGERS
+
+
 def not_ordinary(data: Data) -> str | None:
     """Return what a tensor has besides normal numbers and zero, in a word."""
     part = PARTS.get(data.dtype, data.dtype)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from suanzi.conformance.decision import Style
-from suanzi.conformance.model.results import OUTCOMES, Result, Run
+from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis
 from suanzi.conformance.reports.summary import Cell, Line, Part, Table
 from suanzi.status import InvalidArgument
 
@@ -38,6 +38,7 @@ class Change:
         if self.before.outcome != self.after.outcome:
             said = f"{self.before.outcome}, now {self.after.outcome}"
             known = " (known)" if self.after.known is not None else ""
+            known += " (tentative)" if self.after.basis == "tentative" else ""
             return said + known + (f": {self.after.problem}" if self.after.problem else "")
         if self.before.problem != self.after.problem:
             return f"{self.before.problem}, now {self.after.problem}"
@@ -75,8 +76,9 @@ class Comparison:
 
     @property
     def broke(self) -> bool:
-        """Whether a case broke that is not a known deviation."""
-        return any(c.after is not None and c.after.known is None for c in self.broken)
+        """Whether a case broke that is neither a known deviation nor tentative."""
+        later = [c.after for c in self.broken if c.after is not None and c.after.known is None]
+        return any(r.basis != "tentative" or r.breaks for r in later)
 
     def kinds(self) -> dict[str, list[Change]]:
         """Return the changes by kind, what matters most first."""
@@ -113,8 +115,9 @@ class Comparison:
         return said
 
     def _outcomes(self) -> Table:
-        a, b = self.before.counts(), self.after.counts()
-        names = ("cases", *OUTCOMES, "known", "unexpected")
+        a, b = ({**run.counts(), "tentative": len(by_basis(run.results)["tentative"])}
+                for run in (self.before, self.after))  # fmt: skip
+        names = ("cases", *OUTCOMES, "known", "unexpected", "tentative")
         rows = tuple(
             (Cell(name), Cell(str(a[name])), Cell(str(b[name])), Cell(_signed(b[name] - a[name])))
             for name in names

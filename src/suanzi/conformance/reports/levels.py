@@ -103,6 +103,8 @@ class Standing:
     """Outcomes of those that go beyond the standard, which count for no level."""
     why: str = ""
     """What is missing, in words."""
+    tentative: dict[str, int] = field(default_factory=dict)
+    """Outcomes of the cases that await a decision about an erratum."""
     beyond: dict[str, int] = field(default_factory=dict)
     """Outcomes of the cases of quality, which count for no level, either."""
     quality: Quality = Quality(0, 0)
@@ -119,6 +121,7 @@ class Standing:
             "answered": self.tally.answered,
             "asked": self.tally.required,
             "required": self.counts,
+            "tentative": self.tentative,
             "quality": self.beyond,
             "extensions": self.extensions,
             "grade": self.quality.to_dict(),
@@ -161,11 +164,12 @@ def standing(op: str, results: Sequence[Result], had: Iterable[str] = STANDARD_D
     had = frozenset(had)
     required = [r for r in results if r.demanded]
     extensions = [r for r in results if _extends(r)]
-    beyond = [r for r in results if not r.demanded and not _extends(r)]
+    tentative = [r for r in results if r.basis == "tentative"]
+    beyond = [r for r in results if r.basis == "quality"]
     counted = tally(results, had)
     return Standing(
         op, counted.verdict, counted, counts(required), counts(extensions),
-        _why(counted, results, had), counts(beyond), quality_of(results, had),
+        _why(counted, results, had), counts(tentative), counts(beyond), quality_of(results, had),
     )  # fmt: skip
 
 
@@ -178,6 +182,8 @@ def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
     if counted.verdict == "not tested":
         skipped = len([r for r in results if r.demanded])
         return f"all of its {_required(skipped)} were skipped" if skipped else "no case was run"
+    if counted.verdict == "tentative":
+        return "its clause awaits a decision"
     if counted.verdict == "extension only":
         return "no required case was run"
     if counted.verdict == "not required":

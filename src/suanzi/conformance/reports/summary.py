@@ -24,6 +24,7 @@ VERDICT_STYLES: dict[Verdict, Style] = {
     "fails": "bad",
     "not supported": "dim",
     "not required": "dim",
+    "tentative": "dim",
     "extension only": "dim",
     "not tested": "dim",
 }
@@ -251,6 +252,7 @@ def requirements(total: Tally) -> str:
 _IN_SHORT: dict[str, str] = {
     "letter": "the text says so",
     "reading": "interpretations pass",
+    "tentative": "undecided, not counted",
     "quality": "not required",
     "extension": "beyond the standard",
 }
