@@ -230,7 +230,6 @@ def as_tensors(x: Any, y: Any) -> dict[str, Any] | None:
         pytest.param("numpy", asked(as_tensors), id="numbers count as tensors in NumPy"),
         pytest.param("torch", ruled("add", "cann"), id="CANN's for PyTorch's"),
         pytest.param("numpy", ruled("add", "torch"), id="PyTorch's for NumPy's"),
-        pytest.param("strict", ruled("add", "cann"), id="CANN's for none"),
     ],
 )
 def test_other_rule_sets_are_noticed(rules: str, reading: Reading) -> None:

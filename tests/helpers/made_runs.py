@@ -68,7 +68,7 @@ def of_all(outcome: Any = "passed", **changed: Any) -> Run:
     return run(*some, cell)
 
 
-BASIS = st.sampled_from([None, "letter", "reading", "quality"])
+BASIS = st.sampled_from([None, "letter", "reading", "tentative", "quality"])
 
 
 @st.composite

@@ -225,6 +225,19 @@ READINGS = frozenset({
     "topk: all of an axis is refused", "cast: NaN is the lowest", "cast: infinity is the lowest",
     "cast: integers saturate", "cast: the largest for overflow", "lu: int32 pivots",
     "solve: as 7.2.17.7 has it", "eig: not normalised", "eig: real where it can be",
+    *(f"{op}: DIMENSIONS_MISMATCH for INVALID_ARGUMENT" for op in (
+        "concat", "diag", "dot_bwd1", "expand", "fft_c2r", "masked_select", "pad", "reshape",
+        "split", "stack", "tile", "unstack", "where")),
+    *(f"{op}: OUT_OF_RANGE for INVALID_ARGUMENT" for op in (
+        "crop", "fft_c2c", "gather", "rand_uniform", "range", "scatter", "topk", "transpose")),
+    *(f"{op}: TYPE_MISMATCH for INVALID_ARGUMENT" for op in (
+        "interpolate", "inverse", "norm", "sign")),
+    *(f"{op}: complex by real part" for op in ("floordiv", "less", "max")),
+    "flatten: INVALID_ARGUMENT for AXIS_ARGUMENT", "flip: OUT_OF_RANGE for AXIS_ARGUMENT",
+    "pad: mirrors without the edge", "allclose: no axes", "max: shapes are dimensions",
+    "argsort: indices int32", "nonzero: coordinates in rows", "reduce: sums of bool are int32",
+    "reduce: LAND keeps the dtype", "dot: shapes are dimensions", "fft_c2c: scaled by all elements",
+    "fft_r2c: all of it by default",
 })  # fmt: skip
 """What is no misreading: a reader of the standard can defend it, and `letter_subjects` does it."""
 

@@ -70,6 +70,8 @@ def _erratum(erratum: Erratum) -> str:
         f"*{kinds[0].upper()}{kinds[1:]}{mark}. {_where(erratum)}*\n\n"
         f"**Printed:** {erratum.printed}\n\n**Here:** {erratum.here}"
         + (f"\n\n**Interpretations:** {'; '.join(erratum.readings)}." if erratum.readings else "")
+        + (f"\n\n**Tentative:** {erratum.tentative}." if erratum.tentative else "")
+        + (f"\n\n**Settled:** {erratum.settled}" if erratum.settled else "")
     )
 
 

@@ -103,8 +103,9 @@ def check(
     quick
         Fewer dtypes and values.
     normative
-        Only what the standard requires, by its text or by an interpretation of it. `--letter` is
-        the same.
+        Only what the standard requires, by its text or by an interpretation of it,
+        and nothing tentative.
+        `--letter` is the same.
     has
         The dtypes that the backend has (`float32,int32`), for which levels are given; by default
         those of which it answers any call.

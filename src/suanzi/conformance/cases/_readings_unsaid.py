@@ -30,6 +30,7 @@ _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID
 _OR = Status.OUT_OF_RANGE
 _BY_TYPE = Refused(_TM, others=(_IA,))
 _BY_ARGUMENT = Refused(_IA, others=(_TM, _DM, _OR))
+_FEW = 1 << 14
 Shape = tuple[int, ...]
 Index = tuple[int, ...]
 
@@ -86,21 +87,25 @@ def dtypes_of_indices(case: Case, expected: Expected) -> Expected:
     """Of integers with 32 or 64 bits."""
     if not isinstance(expected, tuple | Check):
         return expected
-    return either("E145", *(_with_indices(expected, name) for name in names_of("E145")))
+    found = (_with_indices(case.op, expected, name) for name in names_of("E145"))
+    return either("E145", *found)
 
 
-def _with_indices(expected: Any, dtype: str) -> Any:
+def _with_indices(op: str, expected: Any, dtype: str) -> Any:
     """Return what is expected, with indices of a dtype."""
     if isinstance(expected, Check):
         if "outputs" not in expected.facts:
             return expected
-        outputs = _with_indices(tuple(expected.facts["outputs"]), dtype)
+        outputs = _with_indices(op, tuple(expected.facts["outputs"]), dtype)
         return replace(expected, facts={**expected.facts, "outputs": outputs})
+    if op == "nonzero":
+        return tuple(_of_dtype(one, dtype) for one in expected)
+    return expected[0], *(_of_dtype(one, dtype) for one in expected[1:])
+
+
+def _of_dtype(expected: Any, dtype: str) -> Any:
     if isinstance(expected, list | tuple):
-        first, *others = expected
-        if others and isinstance(first, Output):  # the sorted elements are what they were
-            return type(expected)([first, *(_with_indices(one, dtype) for one in others)])
-        return type(expected)(_with_indices(one, dtype) for one in expected)
+        return type(expected)(_of_dtype(one, dtype) for one in expected)
     return replace(expected, dtype=dtype) if isinstance(expected, Output) else expected
 
 
@@ -173,26 +178,31 @@ def floats_to_integers(case: Case, expected: Expected) -> Expected:
         return expected
     if x.dtype not in FORMATS and x.dtype not in PARTS:
         return expected
-    picked = made.truth
-    if isinstance(picked, Picked):
-        return expected  # whole numbers, in many places
-    given = [v[0] if isinstance(v, tuple) else v for v in values(x)]
-    answers = [replace(made, truth=tuple(_whole(v, way, t, made.dtype)
-                                         for v, t in zip(given, picked, strict=True)))
-               for way in (_to_even, _away, math.floor)]  # fmt: skip
-    return either("E45", (made,), *((one,) for one in answers))
+    if isinstance(made.truth, Picked) and made.truth.base and _has_no_integer(x, made.dtype):
+        # Nothing is required of what has no integer, wherever it is.
+        free = [i for i, v in enumerate(values(x)) if _whole(v, math.trunc, made.dtype) is None]
+        made = replace(made, truth=tuple(made.truth), free=tuple(free))
+    like = replace(made, dtype=x.dtype)
+
+    def answer(way: Callable[[Fraction], int]) -> tuple[Output]:
+        truth = otherwise(case, like, ("input",), lambda v: _whole(v, way, made.dtype) or 0)
+        return (replace(made, truth=truth),)
+
+    return either("E45", (made,), *map(answer, (round, _away, math.floor)), throughout=True)
 
 
-def _whole(x: Value, way: Callable[[Fraction], int], otherwise: Value, dtype: str) -> Value:
-    if not isinstance(x, Real) or x.size is None or x.is_nan:
-        return otherwise
+def _has_no_integer(x: Data, dtype: str) -> bool:
+    return x.size <= _FEW and any(_whole(v, math.trunc, dtype) is None for v in values(x))
+
+
+def _whole(x: Value, way: Callable[[Fraction], int], dtype: str) -> int | None:
+    """Return the integer of a number; None for NaN and what is out of range."""
+    first = x[0] if isinstance(x, tuple) else x
+    if not isinstance(first, Real) or first.size is None or first.is_nan:
+        return None
     low, high = limits(dtype)
-    found = way(x.value)
-    return found if low <= found <= high else otherwise
-
-
-def _to_even(x: Fraction) -> int:
-    return round(x)
+    found = way(first.value)
+    return found if low <= found <= high else None
 
 
 def _away(x: Fraction) -> int:
@@ -211,7 +221,7 @@ def one_flag(case: Case, expected: Expected) -> Expected:
     each = made.truth.base if isinstance(made.truth, Picked) else made.truth
     flag = all(each) if case.op == "is_finite" else any(each)
     alone = replace(made, shape=(1,), truth=(int(flag),))
-    return either("E41" if case.op == "is_finite" else "E42", (made,), (alone,))
+    return either("E41" if case.op == "is_finite" else "E42", (made,), (alone,), throughout=True)
 
 
 @reading("allclose")
@@ -229,7 +239,8 @@ def rows_or_columns(case: Case, expected: Expected) -> Expected:
         return expected
     n, k = made.shape
     turned = tuple(made.truth[i * k + j] for j in range(k) for i in range(n))
-    return either("E102", (made,), (replace(made, shape=(k, n), truth=turned),))
+    columns = replace(made, shape=(k, n), truth=turned)
+    return either("E102", (made,), (columns,), throughout=True)
 
 
 @reading("fft_r2c", "fft_c2r")
@@ -239,7 +250,7 @@ def lengths_of_transforms(case: Case, expected: Expected) -> Expected:
     if made is None or x is None or made.shape == x.shape:
         return expected
     alike = Check("has_shape", {"dtype": made.dtype, "shape": x.shape})
-    return either("E108", (made,), (alike,))
+    return either("E108", (made,), (alike,), throughout=True)
 
 
 @reading("range")
@@ -251,7 +262,8 @@ def ends_of_ranges(case: Case, expected: Expected) -> Expected:
     *others, last = made.truth
     if abs(_complex(last) - complex(limit)) >= abs(step) / 2:
         return expected
-    return either("E33", (made,), (replace(made, shape=(len(others),), truth=tuple(others)),))
+    shorter = replace(made, shape=(len(others),), truth=tuple(others))
+    return either("E33", (made,), (shorter,), throughout=True)
 
 
 def _complex(x: Value) -> complex:
@@ -278,7 +290,7 @@ def sums_of_sizes(case: Case, expected: Expected) -> Expected:
     x, sizes = _tensor(case), case.arguments.get("split_sizes")
     if x is None or not sizes or not isinstance(expected, tuple) or sum(sizes) == x.size:
         return expected
-    return either("E49", expected, _BY_ARGUMENT)
+    return either("E49", expected, _BY_ARGUMENT, throughout=True)
 
 
 # ---- order and choice of elements ----------------------------------------------------------------
@@ -296,7 +308,7 @@ def ends_of_flattening(case: Case, expected: Expected) -> Expected:
         return expected
     middle = math.prod(x.shape[first:end])
     other = replace(made, shape=(*x.shape[:first], middle, *x.shape[end:]), min2maj=None)
-    return either("E65", (made,), (other,))
+    return either("E65", (made,), (other,), throughout=True)
 
 
 @reading("reshape")

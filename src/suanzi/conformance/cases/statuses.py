@@ -360,7 +360,7 @@ _TIED = frozenset(
 _UNTIED = frozenset({"transpose/TYPE_MISMATCH", "cumsum/OUT_OF_RANGE an axis from the end"})
 """Calls with another status that the clause does not tie to them."""
 _TABLES_ONLY = frozenset({"reduce", "cumsum", "cumsum_bwd"}) | {
-    op for op, facts in interfaces().items() if facts.form == "elementwise"
+    op for op, facts in interfaces().items() if facts.form == "elementwise" and op != "complex"
 }
 """Interfaces whose dtypes are those that a table says an input *may* have: E146."""
 

@@ -74,6 +74,8 @@ _STRETCHED_BEYOND = {
 }
 _PAIR = ("x", "y", "e", "a")
 _GRADIENTS = frozenset({"out_grad", "grad_out", "grad_y"})
+_OF_SPECIAL_VALUES = frozenset({"E86", "E90", "E139"})
+"""Errata about ties, domains and poles, infinities."""
 _LOOKED_AT = 4096
 """How many elements of a truth are examined: the others are of the same kinds."""
 
@@ -115,7 +117,9 @@ def _undecided(erratum: str) -> str:
 
 def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
     if isinstance(expected, Either):
-        return _of_readings(expected)
+        # No interpretation requires what no clause defines, but for those of special values.
+        undefined = found.basis == "quality" and expected.erratum not in _OF_SPECIAL_VALUES
+        return found if undefined else _of_readings(expected)
     if isinstance(expected, Refused) and found.basis == "letter":
         return _of_refusal(case, expected)
     for dtype in _dtypes_of(expected):

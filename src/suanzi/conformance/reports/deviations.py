@@ -148,11 +148,11 @@ def _sayings(problem: str) -> list[str]:
     >>> _sayings("matches no interpretation of E14: last: z: dtype int8; refused: SUCCESS")[2]
     'z: dtype int8'
     """
-    found = _SEVERAL.match(problem)
-    if found is None:
-        return [problem]
-    rest = problem[found.end() :]
-    return [problem, rest, rest.partition("; ")[0]]
+    sayings = [problem]
+    while (found := _SEVERAL.match(problem)) is not None:
+        problem = problem[found.end() :]
+        sayings += [problem, problem.partition("; ")[0]]
+    return sayings
 
 
 def _any(patterns: Patterns, text: str) -> bool:
