@@ -150,7 +150,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
     """Return the view a key stands for, or a view and the indices into it."""
     if is_destroyed(x):
         raise UninitializedObject("x[key]: the tensor was destroyed.")
-    given = [_part(part) for part in _parts(key)]
+    given = [_part(part) for part in (key if isinstance(key, tuple) else (key,))]
     parts = _without_ellipsis(x, given)
     axis = 0
     basic: list[slice | int | None] = []
@@ -194,8 +194,7 @@ def _understand(x: Tensor, key: Any) -> Tensor | _Picked:
     if view is None:
         raise InvalidArgument(f"x[key]: the result would have more than {MAX_NDIM} axes.")
     if not indices:
-        made: Tensor = view
-        return made
+        return view
     return _arranged(view, indices, _stand_together(given))
 
 
@@ -225,10 +224,6 @@ def _arranged(view: Tensor, indices: list[tuple[int, Tensor]], together: bool) -
     found = _Picked(_core.try_view("transpose", view, perm), first, repeated)
     found.offsets(found.base.strides)  # nothing is made before every index is known to be there
     return found
-
-
-def _parts(key: Any) -> list[Any]:
-    return list(key) if isinstance(key, tuple) else [key]
 
 
 def _part(part: Any) -> Any:

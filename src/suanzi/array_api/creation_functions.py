@@ -319,10 +319,8 @@ def eye(
     above = integer_argument("eye", "k", k)
     dt = dtype_or("eye", dtype, float32)
     made = _core.full((rows, columns), dt, 0)
-    length = min(rows + min(above, 0), columns - max(above, 0))
-    if length > 0:
-        begin = above if above > 0 else -above * columns
-        _core.copy_into(_core.view(made, begin, (length,), (columns + 1,)), _core.full((), dt, 1))
+    if -rows < above < columns:
+        _core.copy_into(_core.diagonal(made, above), _core.full((), dt, 1))
     return made
 
 

@@ -7,21 +7,7 @@ from typing import Any
 from suanzi.array_api.arguments import HERE, check_device
 from suanzi.array_api.declare import EVERY
 from suanzi.device import Device, DeviceLike
-from suanzi.dtypes import (
-    DType,
-    bfloat16,
-    complex32,
-    complex64,
-    float8_e4m3fn,
-    float8_e5m2,
-    float16,
-    float32,
-    int4,
-    int64,
-    isdtype,
-    uint1,
-    uint4,
-)
+from suanzi.dtypes import DType, complex64, float32, int64, isdtype, widened
 from suanzi.shapes import MAX_NDIM
 
 __all__ = ["__array_namespace_info__"]
@@ -71,7 +57,7 @@ class Info:
         return _of_kind([d for d in EVERY if d in _MORE], kind)
 
 
-_MORE = (float8_e4m3fn, float8_e5m2, float16, bfloat16, complex32, int4, uint4, uint1)
+_MORE = tuple(dt for dt in EVERY if widened(dt) is not dt)
 
 
 def _of_kind(dtypes: list[DType], kind: str | tuple[str, ...] | None) -> dict[str, DType]:

@@ -196,7 +196,7 @@ def apply_function(
         except TypeError:  # an argument that is not listed
             bound = None
         if bound is not None:
-            return FUNCTIONS[name](*_first_as_tensor(bound.args), **bound.kwargs)
+            return FUNCTIONS[name](*_tensors(bound.args), **bound.kwargs)
     _refuse_output(name, kwargs)
     return function(*map(_as_numpy, args), **_as_numpy(kwargs))
 
@@ -218,10 +218,6 @@ def _in_dtype(given: Iterable[Any], dtype: Any) -> list[Any]:
     """Return tensors in a dtype, all others as they are."""
     target = None if dtype is None else dtype_of(dtype)
     return [x.astype(target) if target and isinstance(x, Tensor) else x for x in given]
-
-
-def _first_as_tensor(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(tensor(x) if hasattr(x, "__array_interface__") else x for x in args)
 
 
 def _as_numpy(x: Any) -> Any:

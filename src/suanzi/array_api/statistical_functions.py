@@ -33,19 +33,8 @@ from suanzi.array_api.arguments import (
     axis_of,
     real_number,
 )
-from suanzi.array_api.declare import function
-from suanzi.dtypes import (
-    DType,
-    DTypeLike,
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int64,
-    part,
-    uint64,
-    widened,
-)
+from suanzi.array_api.declare import EVERY, function
+from suanzi.dtypes import DType, DTypeLike, float32, float64, part, widened
 from suanzi.ops.reduction import reduce
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.resolve.scalars import flag_argument
@@ -61,7 +50,7 @@ _SUM, _PROD, _MAX, _MIN, _MEAN = map(int, _MODES)
 _FLOATS = frozenset(dt for dt in PLAIN if dt.kind == "float")
 _PART = 1 << 18
 """Elements that are converted at a time."""
-_MULTIPLIED_AS_THEY_ARE = frozenset({int64, uint64, float32, float64, complex64, complex128})
+_MULTIPLIED_AS_THEY_ARE = frozenset(dt for dt in EVERY if dt.bits >= 64 or dt is float32)
 
 
 @function

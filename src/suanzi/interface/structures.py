@@ -165,11 +165,7 @@ class TensorImpl:
             x.size,
             plain.offset if plain is not None else 0,
             Shape.of(x),
-            None if plain is None or plain.scale is None else tuple(_numbers(plain.scale)),
+            None if plain is None else plain.scale,
             None if plain is None else plain.zero_point,
             StorageImpl.of(x),
         )
-
-
-def _numbers(scale: Any) -> list[float]:
-    return [float(s) for s in (scale if hasattr(scale, "__iter__") else [scale])]

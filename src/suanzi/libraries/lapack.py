@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from suanzi import _core
-from suanzi._numpy import Array, np
 from suanzi.dtypes import DType, complex128, finfo, float64, part, widened
 from suanzi.promote.context import get_promotion
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import check_dtype, promote
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError
-from suanzi.tensors.exchange import to_numpy
-from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
 R = TypeVar("R")
@@ -62,17 +59,10 @@ def epsilon(dt: DType) -> float:
 
 def identities(shape: tuple[int, ...], dt: DType) -> Tensor:
     """Return matrices with ones on the diagonal and zeros elsewhere."""
-    made = _core.full(shape, widened(dt), 0)
+    made = _core.full(shape, dt, 0)
     if made.size:
-        on_diagonal(to_numpy(made))[...] = 1
-    return converted(made, dt)
-
-
-def on_diagonal(array: Array) -> Array:
-    """Return a writable view of the diagonals."""
-    k = min(array.shape[-2:])
-    diagonal: Array = np.einsum("...ii->...i", array[..., :k, :k])
-    return diagonal
+        _core.copy_into(_core.diagonal(made, 0), _core.full((), dt, 1))
+    return made
 
 
 # ---- refusals -----------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._numpy import np
 from suanzi.dtypes import DType, complex64, complex128, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.reduction_modes import ReduceMode, result_dtype
@@ -127,7 +126,8 @@ def _of_product(gradient: Tensor, x: Tensor, axes: list[int]) -> Tensor:
     rest = tuple(x.shape[a] for a in kept)
     count = math.prod(x.shape[a] for a in axes)
     rows = reshape(converted(permuted(x, order), wide), (count, *rest))
-    others = _conjugate(_products_of_others(rows))
+    others = _products_of_others(rows)
+    others = _core.conjugate(others) if wide.kind == "complex" else others
     flat = reshape(converted(gradient, wide), (1, *rest))
     found = converted(_run("mul", [others, flat], wide), gradient.dtype)
     back = reshape(found, tuple(x.shape[a] for a in order))
@@ -157,11 +157,3 @@ def _products_of_others(rows: Tensor) -> Tensor:
     if n % 2:
         _core.copy_into(made[n - 1 :], others[n // 2 :])
     return made
-
-
-def _conjugate(x: Tensor) -> Tensor:
-    """Return complex numbers, of which there are no others, with their imaginary part negated."""
-    if x.dtype.kind == "complex":
-        array = x.numpy()
-        np.conjugate(array, out=array)
-    return x

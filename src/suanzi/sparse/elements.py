@@ -15,8 +15,7 @@ from suanzi.tensors.tensor import Tensor
 
 def row_major(x: Tensor) -> Tensor:
     """Return a tensor as one gap-free block in row-major order: itself, if it is one."""
-    made: Tensor = x if _core.has_dense_rows(x, 0) else _core.row_major_copy(x)
-    return made
+    return x if _core.has_dense_rows(x, 0) else _core.row_major_copy(x)
 
 
 def raw(x: Tensor) -> Array:

@@ -65,7 +65,7 @@ def _meaning(op: Operator) -> str:
     return op.key if op.rules is None else str(op.kernel).removeprefix("extended:")
 
 
-def _stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
+def stand_in(x: SparseTensor | Tensor, bits: int = 0) -> Tensor:
     """Return one element, zero or not, that promotes as a tensor does."""
     made = _core.empty((1,) * x.ndim, x.dtype)
     elements.raw(made)[:] = bits
@@ -98,7 +98,7 @@ def unary(op: Operator, x: SparseTensor, *args: Any, **kwargs: Any) -> SparseTen
             "sparse tensor does not have. Omit it, or call to_dense() first."
         )
     function = dense_function(op)
-    at_zero = function(_stand_in(x), *args, **kwargs)
+    at_zero = function(stand_in(x), *args, **kwargs)
     if at_zero.dtype not in DTYPES:
         raise TypeMismatch(
             f"{op.title}: the result would be {at_zero.dtype}; a sparse tensor holds numbers. "
@@ -130,7 +130,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
     (first, x), (second, y) = operands.items()
     function = dense_function(op)
     if isinstance(x, SparseTensor) and isinstance(y, SparseTensor):
-        _check_zero(op, function(_stand_in(x), _stand_in(y)), "for two zeros")
+        _check_zero(op, function(stand_in(x), stand_in(y)), "for two zeros")
         if x.shape != y.shape:
             common_shape(op, {first: x.shape, second: y.shape})
         return _of_two(op, function, x, y)
@@ -144,7 +144,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
 
     if not isinstance(other, Tensor):
         return _with_number(op, ordered, sparse, other)
-    ordered(_stand_in(sparse, 1), _stand_in(other, 1))  # dtypes are refused before shapes
+    ordered(stand_in(sparse, 1), stand_in(other, 1))  # dtypes are refused before shapes
     common_shape(op, {k: v.shape for k, v in operands.items() if not isinstance(v, Number)})
     if _meaning(op) in _ZERO_WINS or (_meaning(op) in _ZERO_FIRST and sparse_first):
         return _with_dense(op, ordered, sparse, other)
@@ -154,7 +154,7 @@ def binary(op: Operator, *args: Any, **kwargs: Any) -> SparseTensor | Tensor:
 def _with_number(
     op: Operator, ordered: Callable[..., Tensor], x: SparseTensor, number: Number
 ) -> SparseTensor:
-    _check_zero(op, ordered(_stand_in(x), number), f"for zero and {number}")
+    _check_zero(op, ordered(stand_in(x), number), f"for zero and {number}")
     if x.ndim == 0:
         return from_dense(ordered(x.to_dense(), number))
     x = x.coalesce()
@@ -197,7 +197,7 @@ def _with_dense(
     """Compute what is zero where the sparse operand is, save where the dense one is not finite."""
     if x.ndim == 0:
         return from_dense(ordered(x.to_dense(), dense))
-    at_zero = ordered(_stand_in(x), dense)
+    at_zero = ordered(stand_in(x), dense)
     shape = common_shape(op, {"x": x.shape, "y": dense.shape})
     x = _broadcast(x, shape)
     there = dense if dense.ndim == 0 else _gather(dense, x)

@@ -15,8 +15,9 @@ from suanzi.dtypes import DType, DTypeLike, widened
 from suanzi.layout import LayoutType
 from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.registry import NUMBERS, Operator
-from suanzi.resolve.arguments import real_values, tensor_argument
+from suanzi.resolve.arguments import real_argument
 from suanzi.sparse import elements
+from suanzi.sparse.forms.elementwise import stand_in
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import DimensionsMismatch, TypeMismatch
 from suanzi.tensors.exchange import from_numpy
@@ -30,7 +31,7 @@ def matmul(
     """Multiply matrices or vectors; with a dense one, the result is dense."""
     op = _of_numbers(op)
     operands = {"mat1": _operand(op, "mat1", mat1), "mat2": _operand(op, "mat2", mat2)}
-    stand_ins = {name: _stand_in(x) for name, x in operands.items()}
+    stand_ins = {name: stand_in(x) for name, x in operands.items()}
     promoted = dtype_of(op, stand_ins, dtype)
     x, y = operands.values()
     for name, one in operands.items():
@@ -59,16 +60,7 @@ def _of_numbers(op: Operator) -> Operator:
 
 
 def _operand(op: Operator, name: str, x: Any) -> SparseTensor | Tensor:
-    if isinstance(x, SparseTensor):
-        return x
-    found = real_values(op, name, tensor_argument(op, name, x))
-    assert isinstance(found, Tensor)
-    return found
-
-
-def _stand_in(x: SparseTensor | Tensor) -> Tensor:
-    """Return a tensor that promotes as another one does."""
-    return _core.empty((1,) * x.ndim, x.dtype)
+    return x if isinstance(x, SparseTensor) else real_argument(op, name, x)
 
 
 def _matrix(x: SparseTensor | Tensor, promoted: DType, is_row: bool) -> Any:
