@@ -54,7 +54,7 @@ def _alone(x: Number) -> DType:
 def asarray(
     obj: Any, /, *, dtype: DTypeLike = None, device: Place = None, copy: bool | None = None
 ) -> Tensor:
-    """Return numbers, nested lists of them or an array as a tensor.
+    """Convert numbers, nested lists or an array to a tensor.
 
     Arrays of NumPy, and others with ``__dlpack__``, are taken without a copy if they can be. With
     `copy`, there is always one; with ``copy=False``, what needs one raises ValueError.
@@ -124,7 +124,7 @@ def _shared(obj: Any) -> Tensor | None:
 
 @function
 def from_dlpack(x: Any, /, *, device: Place = None, copy: bool | None = None) -> Tensor:
-    """Return a tensor on the memory of another library's array, without copying unless `copy`."""
+    """Return a tensor that shares the memory of another library's array, or a copy with `copy`."""
     check_device("from_dlpack", device)
     return exchanged(x, copy=copy_argument("from_dlpack", copy))
 
@@ -134,21 +134,21 @@ def from_dlpack(x: Any, /, *, device: Place = None, copy: bool | None = None) ->
 
 @function
 def empty(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
-    """Return a new tensor whose elements are not set."""
+    """Return a new uninitialised tensor."""
     check_device("empty", device)
     return _core.empty(shape_of("empty", "shape", shape), dtype_or("empty", dtype, float32))
 
 
 @function
 def zeros(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
-    """Return a new tensor of zeros, of float32 unless `dtype` says otherwise."""
+    """Return a new tensor of zeros, float32 unless `dtype` is given."""
     check_device("zeros", device)
     return _core.full(shape_of("zeros", "shape", shape), dtype_or("zeros", dtype, float32), 0)
 
 
 @function
 def ones(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
-    """Return a new tensor of ones, of float32 unless `dtype` says otherwise."""
+    """Return a new tensor of ones, float32 unless `dtype` is given."""
     check_device("ones", device)
     return _core.full(shape_of("ones", "shape", shape), dtype_or("ones", dtype, float32), 1)
 
@@ -157,7 +157,7 @@ def ones(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tens
 def full(
     shape: Shape, fill_value: Number, *, dtype: DTypeLike = None, device: Place = None
 ) -> Tensor:
-    """Return a new tensor whose elements are all one number, whose kind says the dtype.
+    """Return a new tensor filled with a number; without `dtype`, its dtype follows from the number.
 
     >>> sz.array_api.full((2,), 7), sz.array_api.full(2, 0.5).dtype
     (Tensor([7, 7], dtype=int64), suanzi.float32)
@@ -171,7 +171,7 @@ def full(
 
 @function
 def empty_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
-    """Return a new tensor of the shape and dtype of another whose elements are not set."""
+    """Return an uninitialised tensor with the shape and dtype of another."""
     check_device("empty_like", device)
     x = array_argument("empty_like", "x", x)
     return _core.empty(x.shape, dtype_or("empty_like", dtype, x.dtype))
@@ -179,7 +179,7 @@ def empty_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -
 
 @function
 def zeros_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
-    """Return zeros of the shape and dtype of another tensor."""
+    """Return zeros with the shape and dtype of another tensor."""
     check_device("zeros_like", device)
     x = array_argument("zeros_like", "x", x)
     return _core.full(x.shape, dtype_or("zeros_like", dtype, x.dtype), 0)
@@ -187,7 +187,7 @@ def zeros_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -
 
 @function
 def ones_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
-    """Return ones of the shape and dtype of another tensor."""
+    """Return ones with the shape and dtype of another tensor."""
     check_device("ones_like", device)
     x = array_argument("ones_like", "x", x)
     return _core.full(x.shape, dtype_or("ones_like", dtype, x.dtype), 1)
@@ -197,7 +197,7 @@ def ones_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) ->
 def full_like(
     x: Tensor, /, fill_value: Number, *, dtype: DTypeLike = None, device: Place = None
 ) -> Tensor:
-    """Return a tensor of the shape and dtype of another whose elements are all one number."""
+    """Return a tensor with the shape and dtype of another, filled with a number."""
     check_device("full_like", device)
     x = array_argument("full_like", "x", x)
     number = number_argument("full_like", "fill_value", fill_value)
@@ -216,7 +216,7 @@ def arange(
     start: int | float, /, stop: int | float | None = None, step: int | float = 1, *,
     dtype: DTypeLike = None, device: Place = None,
 ) -> Tensor:  # fmt: skip
-    """Return the numbers from `start` on, `step` apart, before `stop`; from 0 if there is one end.
+    """Return numbers from `start` up to, not including, `stop`; with one argument, from 0 up to it.
 
     >>> sz.array_api.arange(1, 8, 3), sz.array_api.arange(3, dtype=sz.bfloat16)
     (Tensor([1, 4, 7], dtype=int64), Tensor([0, 1, 2], dtype=bfloat16))
@@ -263,7 +263,7 @@ def linspace(
     start: Number, stop: Number, /, num: int, *,
     dtype: DTypeLike = None, device: Place = None, endpoint: bool = True,
 ) -> Tensor:  # fmt: skip
-    """Return `num` numbers at equal distances from `start` to `stop`, which may be left out.
+    """Return `num` evenly spaced numbers from `start` to `stop`, which `endpoint` includes.
 
     >>> sz.array_api.linspace(0, 1, 4, endpoint=False)
     Tensor([   0, 0.25,  0.5, 0.75], dtype=float32)
@@ -306,7 +306,7 @@ def eye(
     n_rows: int, n_cols: int | None = None, /, *,
     k: int = 0, dtype: DTypeLike = None, device: Place = None,
 ) -> Tensor:  # fmt: skip
-    """Return a matrix with ones on the diagonal that lies `k` above the main one, else zeros.
+    """Return a matrix with ones on the `k`-th diagonal above the main one, and zeros elsewhere.
 
     >>> sz.array_api.eye(2, 3, k=1)
     Tensor([[0, 1, 0],
@@ -326,7 +326,7 @@ def eye(
 
 @function
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """Return the coordinates of a grid: k arrays of one axis repeated to k of k axes.
+    """Return coordinate arrays of a grid: k vectors become k arrays with k axes.
 
     With ``indexing="xy"``, the first two axes are exchanged. The results are copies.
     """
@@ -355,7 +355,7 @@ def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 @function
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """Return the lower triangle of matrices, with what lies up to `k` above the diagonal.
+    """Return the lower triangle of matrices, up to the `k`-th diagonal above the main one.
 
     >>> sz.array_api.tril(sz.array_api.ones((2, 3)))
     Tensor([[1, 0, 0],
@@ -366,7 +366,7 @@ def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
 
 @function
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """Return the upper triangle of matrices, from the diagonal `k` above the main one on."""
+    """Return the upper triangle of matrices, from the `k`-th diagonal above the main one."""
     return _triangle("triu", x, k, lower=False)
 
 

@@ -24,7 +24,7 @@ __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 def astype(
     x: Tensor, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike | None = None
 ) -> Tensor:
-    """Return the elements in another dtype, rounded once; without `copy`, x itself if it has it.
+    """Convert to another dtype, rounding once; with ``copy=False``, x itself if it has that dtype.
 
     >>> xp.astype(xp.asarray([257, -1]), xp.bfloat16)
     Tensor([256,  -1], dtype=bfloat16)
@@ -43,7 +43,7 @@ def astype(
 
 
 def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
-    """Return whether a dtype becomes another by promotion: their common dtype is the other.
+    """Return whether promoting two dtypes gives the second.
 
     >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float32, xp.bfloat16)
     (True, False)
@@ -57,7 +57,7 @@ def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
 
 
 def finfo(type: DTypeLike | Tensor, /) -> limits_of_floats:
-    """Return the limits of a floating-point dtype, or of an array's; of complex ones, of a part.
+    """Return the limits of a floating-point dtype or an array's; for complex ones, those of a part.
 
     >>> sz.array_api.finfo(sz.complex64).dtype, sz.array_api.finfo(sz.float8_e4m3fn).max
     (suanzi.float32, 448.0)
@@ -90,7 +90,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """Return the dtype that arrays, dtypes and Python numbers have in common.
+    """Return the dtype that arrays, dtypes and Python numbers promote to.
 
     >>> xp.result_type(xp.int8, xp.uint8, 1.5), xp.result_type(xp.bfloat16, xp.float16)
     (suanzi.float32, suanzi.float32)

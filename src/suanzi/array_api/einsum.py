@@ -33,7 +33,7 @@ Term = tuple[Tensor, str]
 
 @function
 def einsum(subscripts: str, /, *operands: Tensor) -> Tensor:
-    """Return the sums over all products of elements whose letters agree.
+    """Return the sums of products of elements whose letters agree.
 
     ``"ij,jk->ik"`` is a product of matrices. A letter that is not behind the arrow is summed over;
     without an arrow, letters that are there once stay, in the order of the alphabet. ``...`` stands

@@ -130,7 +130,7 @@ negative = _unary(
 )  # fmt: skip
 nextafter = _binary(
     "nextafter", FLOATS, REAL_FUNCTION,
-    """Return the number next to x1 in the direction of x2, in their dtype.
+    """Return the next representable number after x1 in the direction of x2.
 
     >>> xp.nextafter(xp.asarray([1.0], dtype=xp.bfloat16), 2.0).item()
     1.0078125
@@ -196,7 +196,7 @@ expm1 = _unary(
 )
 log = _unary(
     "log", FLOATING, REAL_FUNCTION, ulp=1,
-    doc="""Return the natural logarithm of x; of a complex number the one with an angle within pi.
+    doc="""Return the natural logarithm of x; for complex numbers, the principal value.
 
     >>> xp.log(xp.asarray([-1 + 0j], dtype=xp.complex128)).item()
     3.141592653589793j
@@ -209,7 +209,7 @@ log2 = _unary("log2", FLOATING, REAL_FUNCTION, "Return the logarithm of x to bas
 log10 = _unary("log10", FLOATING, REAL_FUNCTION, "Return the logarithm of x to base 10.", ulp=1)
 logaddexp = _binary(
     "logaddexp", FLOATS, REAL_FUNCTION, ulp=4,
-    doc="""Return log(exp(x1) + exp(x2)), without the overflow of either.
+    doc="""Return log(exp(x1) + exp(x2)) without intermediate overflow.
 
     >>> xp.logaddexp(xp.asarray([1000.0, -xp.inf]), xp.asarray([1000.0, 2.0]))
     Tensor([1000.6932,         2], dtype=float32)
@@ -236,7 +236,7 @@ ceil = _unary("ceil", REALS, ARITHMETIC, "Return the smallest whole number not b
 floor = _unary("floor", REALS, ARITHMETIC, "Return the largest whole number not above x.")
 round = _unary(
     "round", NUMBERS, ARITHMETIC,
-    "Return the nearest whole number; of two, the even one. Complex parts are rounded alone.",
+    "Return the nearest whole number, ties to even; complex parts are rounded separately.",
 )  # fmt: skip
 trunc = _unary("trunc", REALS, ARITHMETIC, "Return x without its fraction.")
 
@@ -249,7 +249,7 @@ asinh = _unary("asinh", FLOATING, REAL_FUNCTION, "Return the inverse hyperbolic 
 atan = _unary("atan", FLOATING, REAL_FUNCTION, "Return the arc tangent of x.", ulp=2)
 atan2 = _binary(
     "atan2", FLOATS, REAL_FUNCTION, ulp=2.5,
-    doc="""Return the angle of the point (x2, x1) with the first axis, from -pi to pi.
+    doc="""Return the angle of the point (x2, x1) from the positive first axis, between -pi and pi.
 
     >>> xp.atan2(xp.asarray([1.0, -0.0]), xp.asarray([1.0, -1.0]))
     Tensor([ 0.7853982, -3.1415927], dtype=float32)
@@ -260,7 +260,7 @@ cos = _unary("cos", FLOATING, REAL_FUNCTION, "Return the cosine of x.", ulp=2)
 cosh = _unary("cosh", FLOATING, REAL_FUNCTION, "Return the hyperbolic cosine of x.", ulp=2)
 hypot = _binary(
     "hypot", FLOATS, REAL_FUNCTION, ulp=1,
-    doc="Return the square root of x1 * x1 + x2 * x2, without their overflow or underflow.",
+    doc="Return sqrt(x1 * x1 + x2 * x2) without intermediate overflow or underflow.",
 )  # fmt: skip
 sin = _unary("sin", FLOATING, REAL_FUNCTION, "Return the sine of x.", ulp=2)
 sinh = _unary("sinh", FLOATING, REAL_FUNCTION, "Return the hyperbolic sine of x.", ulp=2)
@@ -363,21 +363,21 @@ def _bound(x: Tensor, name: str, given: Any) -> Any:
 
 @function
 def conj(x: Tensor, /) -> Tensor:
-    """Return the conjugate: the imaginary part has the other sign. A real tensor is itself."""
+    """Return the complex conjugate; a real tensor is returned unchanged."""
     x = array_argument("conj", "x", x)
     return _core.conjugate(x) if x.dtype.kind == "complex" else x
 
 
 @function
 def imag(x: Tensor, /) -> Tensor:
-    """Return the imaginary part: a view on the same memory; of a real tensor, new zeros."""
+    """Return the imaginary part: a view; for a real tensor, new zeros."""
     x = array_argument("imag", "x", x)
     return _core.part_view(x, True) if x.dtype.kind == "complex" else zeros(x.shape, x.dtype)
 
 
 @function
 def positive(x: Tensor, /) -> Tensor:
-    """Return a copy of x, which must be numbers."""
+    """Return a copy of x, which must be numeric."""
     x = array_argument("positive", "x", x)
     if x.dtype.kind == "bool":
         raise TypeMismatch("positive: x is bool; it takes numbers.")
@@ -386,6 +386,6 @@ def positive(x: Tensor, /) -> Tensor:
 
 @function
 def real(x: Tensor, /) -> Tensor:
-    """Return the real part: a view on the same memory. A real tensor is itself."""
+    """Return the real part: a view; a real tensor is returned unchanged."""
     x = array_argument("real", "x", x)
     return _core.part_view(x, False) if x.dtype.kind == "complex" else x

@@ -43,7 +43,7 @@ _NORMS = {
 
 @function
 def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the transform along an axis, of `n` elements: trimmed, or with zeros behind them.
+    """Return the discrete Fourier transform along an axis, trimmed or zero-padded to `n` elements.
 
     >>> xp.fft.fft(xp.asarray([1, 2j, 3, 4]))
     Tensor([ 8+2j,  0+4j,  0-2j, -4-4j], dtype=complex64)
@@ -59,7 +59,7 @@ def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
 
 @function
 def fftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
-    """Return the transform along several axes, or all."""
+    """Return the discrete Fourier transform along several axes, or all."""
     return _complex("fftn", x, s, axes, norm, True)
 
 
@@ -71,37 +71,37 @@ def ifftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "bac
 
 @function
 def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the transform of real numbers along an axis: the first n // 2 + 1 elements of it."""
+    """Return the first n // 2 + 1 elements of the transform of real numbers along an axis."""
     return _from_real("rfft", x, _sizes_of_one(n), (axis,), norm, True)
 
 
 @function
 def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the real numbers that :func:`rfft` made its result of; `n` is how many."""
+    """Return the inverse of :func:`rfft`, with `n` real elements."""
     return _to_real("irfft", x, _sizes_of_one(n), (axis,), norm, False)
 
 
 @function
 def rfftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
-    """Return the transform of real numbers along axes, half of it along the last of them."""
+    """Return the transform of real numbers along axes; along the last of them, half of it."""
     return _from_real("rfftn", x, s, axes, norm, True)
 
 
 @function
 def irfftn(x: Tensor, /, *, s: Sizes = None, axes: Sizes = None, norm: str = "backward") -> Tensor:
-    """Return the real numbers that :func:`rfftn` made its result of."""
+    """Return the inverse of :func:`rfftn`."""
     return _to_real("irfftn", x, s, axes, norm, False)
 
 
 @function
 def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the transform of a Hermitian signal, of which half is given: real."""
+    """Return the real transform of a Hermitian signal, given its half."""
     return _to_real("hfft", x, _sizes_of_one(n), (axis,), norm, True)
 
 
 @function
 def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    """Return the half of a Hermitian signal whose transform is given."""
+    """Return half of the Hermitian signal whose real transform is given."""
     return _from_real("ihfft", x, _sizes_of_one(n), (axis,), norm, False)
 
 
@@ -109,7 +109,7 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "ba
 def fftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None
 ) -> Tensor:
-    """Return the frequencies of a transform of `n` elements that are `d` apart.
+    """Return the frequencies of a transform of `n` samples at a spacing of `d`.
 
     >>> xp.fft.fftfreq(4, d=0.5)
     Tensor([   0,  0.5,   -1, -0.5], dtype=float32)
@@ -126,20 +126,20 @@ def fftfreq(
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: Any = None
 ) -> Tensor:
-    """Return the frequencies of :func:`rfft`; the last one of an even number is positive."""
+    """Return the frequencies of :func:`rfft`; for even `n` the last one is positive."""
     count = integer_argument("rfftfreq", "n", n, 1)
     return _frequencies("rfftfreq", counting(count // 2 + 1), count, d, dtype, device)
 
 
 @function
 def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Return a spectrum with frequency 0 in the middle of the axes."""
+    """Shift a spectrum so that frequency 0 is in the middle of the axes."""
     return _shifted("fftshift", x, axes, lambda n: n // 2)
 
 
 @function
 def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-    """Return what :func:`fftshift` was given."""
+    """Undo :func:`fftshift`."""
     return _shifted("ifftshift", x, axes, lambda n: -(n // 2))
 
 

@@ -26,7 +26,7 @@ __all__ = ["take", "take_along_axis"]
 
 @function
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
-    """Return the elements of some indices along an axis, which may be left out if there is one.
+    """Return the elements at indices along an axis, which may be omitted for one axis.
 
     >>> xp.take(xp.asarray([5, 6, 7], dtype=xp.int4), xp.asarray([2, 0]))
     Tensor([7, 5], dtype=int4)

@@ -86,7 +86,7 @@ class svd_result(NamedTuple):
 
 @function
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
-    """Return the lower triangular factor of positive definite matrices, or the upper one.
+    """Return the lower, or upper, triangular Cholesky factor of positive definite matrices.
 
     Only that triangle is read.
     """
@@ -112,7 +112,7 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> qr_result:
 
 @function
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
-    """Return U, the singular values, falling, and the conjugate transpose of V."""
+    """Return U, the singular values in descending order, and the conjugate transpose of V."""
     x = _matrices("svd", x)
     full_matrices = flag_argument("svd", "full_matrices", full_matrices)
     reduced = not full_matrices
@@ -123,7 +123,7 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> svd_result:
 
 @function
 def svdvals(x: Tensor, /) -> Tensor:
-    """Return the singular values, falling."""
+    """Return the singular values in descending order."""
     x = _matrices("svdvals", x)
     if not x.size:
         return _core.empty((*x.shape[:-2], min(x.shape[-2:])), part(x.dtype))
@@ -132,7 +132,7 @@ def svdvals(x: Tensor, /) -> Tensor:
 
 @function
 def eig(x: Tensor, /) -> eig_result:
-    """Return the eigenvalues, in no order, and the eigenvectors in columns; both complex."""
+    """Return the eigenvalues, unordered, and the eigenvectors in columns; both complex."""
     x = _square("eig", x)
     if not x.size:
         return eig_result(*by_operator("eig", "eig", x))
@@ -141,7 +141,7 @@ def eig(x: Tensor, /) -> eig_result:
 
 @function
 def eigvals(x: Tensor, /) -> Tensor:
-    """Return the eigenvalues, in no order, and complex."""
+    """Return the eigenvalues, unordered and complex."""
     x = _square("eigvals", x)
     found = _core.eigenvalues(x) if x.size else None
     return by_operator("eigvals", "eig", x)[0] if found is None else found
@@ -149,7 +149,7 @@ def eigvals(x: Tensor, /) -> Tensor:
 
 @function
 def eigh(x: Tensor, /) -> eigh_result:
-    """Return the eigenvalues of Hermitian matrices, rising, and eigenvectors in columns.
+    """Return the eigenvalues of Hermitian matrices, ascending, and eigenvectors in columns.
 
     Only the lower triangle is read.
 
@@ -166,7 +166,7 @@ def eigh(x: Tensor, /) -> eigh_result:
 
 @function
 def eigvalsh(x: Tensor, /) -> Tensor:
-    """Return the eigenvalues of Hermitian matrices, rising; only the lower triangle is read."""
+    """Return the eigenvalues of Hermitian matrices, ascending; only the lower triangle is read."""
     x = _square("eigvalsh", x)
     if not x.size:
         return _core.empty(x.shape[:-1], part(x.dtype))
@@ -178,7 +178,7 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 
 @function
 def det(x: Tensor, /) -> Tensor:
-    """Return the determinants; that of a matrix without elements is 1."""
+    """Return the determinants; that of an empty matrix is 1."""
     x = _square("det", x)
     found = _core.determinant(x) if x.size else None
     if found is not None:
@@ -189,7 +189,7 @@ def det(x: Tensor, /) -> Tensor:
 
 @function
 def slogdet(x: Tensor, /) -> slogdet_result:
-    """Return the signs of determinants, and the natural logarithms of their magnitudes.
+    """Return the signs of determinants and the natural logarithms of their magnitudes.
 
     >>> xp.linalg.slogdet(xp.asarray([[0.0, 1e-30], [1e-30, 0]]))
     slogdet_result(sign=Tensor(-1, dtype=float32), logabsdet=Tensor(-138.1551, dtype=float32))
@@ -217,7 +217,7 @@ def inv(x: Tensor, /) -> Tensor:
 
 @function
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Return what solves x1 @ x = x2, which has one right-hand side, or some in columns.
+    """Return the solution of x1 @ x = x2; `x2` is one right-hand side, or several in columns.
 
     An `x2` of one axis is one right-hand side for all matrices. Matrices that are singular to their
     precision are refused.
@@ -270,7 +270,7 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 
 @function
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """Return how many singular values are above `rtol` times the largest, as int64; see `pinv`."""
+    """Return the number of singular values above `rtol` times the largest, as int64; see `pinv`."""
     x = _matrices("matrix_rank", x)
     cut = tolerance("matrix_rank", x.dtype, rtol, x.shape)
     if not x.size:
@@ -280,7 +280,7 @@ def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 
 @function
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """Return the products of `n` times the same matrix, or of its inverse if `n` is negative."""
+    """Return the n-th powers of matrices, or of their inverses if `n` is negative."""
     x = array_argument("matrix_power", "x", x, NUMERIC)
     power = integer_argument("matrix_power", "n", n)
     x = _square("matrix_power", x) if power < 0 or x.dtype.exponent_bits else x
@@ -306,7 +306,7 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 
 @function
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """Return the cross products of vectors of 3 elements along an axis, which counts from the last.
+    """Return the cross products of vectors of 3 elements along an axis, counted from the last.
 
     >>> xp.linalg.cross(xp.asarray([1, 0, 0]), xp.asarray([0, 1, 0]))
     Tensor([0, 0, 1], dtype=int64)
@@ -336,7 +336,7 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
 
 @function
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Return the products of every element of one vector with every one of another."""
+    """Return the outer product of two vectors."""
     x1 = array_argument("outer", "x1", x1, NUMERIC)
     x2 = array_argument("outer", "x2", x2, NUMERIC)
     if x1.ndim != 1 or x2.ndim != 1:
@@ -349,7 +349,7 @@ def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 @function
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
-    """Return a view of the diagonals, along a last axis; a positive offset is above the main one.
+    """Return a view of the diagonals along a last axis; a positive offset is above the main one.
 
     >>> xp.linalg.diagonal(xp.asarray([[1, 2], [3, 4]]), offset=1)
     Tensor([2], dtype=int64)
@@ -380,7 +380,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> T
 
 @function
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
-    """Return norms of matrices: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
+    """Return matrix norms: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
 
     >>> xp.linalg.matrix_norm(xp.asarray([[3.0, -4], [0, 12]]))
     Tensor(13, dtype=float32)
@@ -390,7 +390,7 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: Any = "fro") -> Te
 
 @function
 def vector_norm(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
-    """Return norms of vectors along axes, or of all elements, of any order; inf and -inf, too.
+    """Return vector norms of any order along axes, or of all elements; `ord` may be inf or -inf.
 
     >>> xp.linalg.vector_norm(xp.asarray([3, -4], dtype=xp.float16), ord=1)
     Tensor(7, dtype=float16)

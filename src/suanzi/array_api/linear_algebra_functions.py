@@ -30,7 +30,7 @@ __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 @function
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Return the product of matrices, of vectors, or of batches, which are broadcast."""
+    """Return the product of matrices, vectors, or batches of matrices, which are broadcast."""
     if isinstance(x1, Tensor) and isinstance(x2, Tensor) and x1.dtype is x2.dtype in PLAIN:
         try:
             return _core.multiply(x1, x2, x1.dtype)
@@ -63,7 +63,7 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 
 @function
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] = 2) -> Tensor:
-    """Return the sums of products over axes: so many, the last of `x1` and first of `x2`, or pairs.
+    """Return sums of products over pairs of axes, or over the last n of `x1` and first n of `x2`.
 
     >>> xp.tensordot(xp.ones((2, 3, 4)), xp.ones((4, 3)), axes=((1, 2), (1, 0)))
     Tensor([12, 12], dtype=float32)
@@ -100,7 +100,7 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | Sequence[Sequence[int]] 
 
 @function
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """Return the sums of products along an axis, which counts from the last; `x1` is conjugated."""
+    """Return the dot products along an axis, counted from the last; `x1` is conjugated."""
     alike = type(x1) is type(x2) is Tensor and x1.dtype in PLAIN and x1.dtype is x2.dtype
     if alike and x1.shape == x2.shape and type(axis) is int and axis in (-1, x1.ndim - 1):
         if x1.ndim == 1:

@@ -62,7 +62,7 @@ _LONG_ROW = 64
 
 
 def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """Return the shape that shapes are repeated to; a size that is None is not known.
+    """Return the shape that shapes broadcast to; a size of None is unknown.
 
     >>> sz.array_api.broadcast_shapes((2, 1), (3,)), sz.array_api.broadcast_shapes((None,), (1,))
     ((2, 3), (None,))
@@ -87,7 +87,7 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
 @function
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
-    """Return a view repeated to a shape: along axes of size 1, and along new ones in front."""
+    """Return a view broadcast to a shape: along axes of size 1, and along new axes in front."""
     x = array_argument("broadcast_to", "x", x)
     wanted = shape_of("broadcast_to", "shape", shape)
     if common_shape([x.shape, wanted]) != wanted:
@@ -100,7 +100,7 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
 
 @function
 def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
-    """Return views repeated to the shape that they have in common; each keeps its dtype."""
+    """Return views broadcast to the common shape; each keeps its dtype."""
     given = [array_argument("broadcast_arrays", f"arrays[{i}]", x) for i, x in enumerate(arrays)]
     shape = common_shape([x.shape for x in given])
     if shape is None:
@@ -123,7 +123,7 @@ def _repeated(op: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 @function
 def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
-    """Return an array over and over along its axes; there may be more repetitions than axes."""
+    """Return the array repeated along its axes; there may be more repetitions than axes."""
     x = array_argument("tile", "x", x)
     counts = integers_argument("tile", "repetitions", repetitions)
     if min(counts, default=0) < 0:
@@ -143,7 +143,7 @@ def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
 
 @function
 def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
-    """Return each element several times, one after the other: one number for all, or one for each.
+    """Repeat each element: `repeats` is one number for all, or one for each element.
 
     Without an axis, all elements are taken in one row.
     """
@@ -208,7 +208,7 @@ def _evenly(x: Tensor, along: int, times: int) -> Tensor:
 
 @function
 def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0) -> Tensor:
-    """Return arrays one behind the other along an axis, in the dtype that they have in common.
+    """Return arrays joined along an axis, in the dtype they promote to.
 
     Without an axis, the elements of each are in row-major order.
 
@@ -235,7 +235,7 @@ def concat(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int | None = 0
 
 @function
 def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Tensor:
-    """Return arrays of one shape along a new axis, in the dtype that they have in common."""
+    """Return arrays of one shape joined along a new axis, in the dtype they promote to."""
     made = _core.join_alike(arrays, axis, True)
     if made is not None:
         return made
@@ -254,7 +254,7 @@ def stack(arrays: tuple[Tensor, ...] | list[Tensor], /, *, axis: int = 0) -> Ten
 
 @function
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    """Return a view for each index of an axis, without that axis."""
+    """Return the views at each index of an axis, without that axis."""
     x = array_argument("unstack", "x", x)
     along = axis_of("unstack", axis, x.ndim)
     try:
@@ -268,7 +268,7 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 
 @function
 def expand_dims(x: Tensor, /, axis: Axes = 0) -> Tensor:
-    """Return a view with new axes of size 1, where they are in the result."""
+    """Return a view with new axes of size 1, at the given positions in the result."""
     x = array_argument("expand_dims", "x", x)
     given = one_or_several("expand_dims", "axis", axis)
     ndim = x.ndim + len(given)
@@ -295,7 +295,7 @@ def squeeze(x: Tensor, /, axis: Axes) -> Tensor:
 
 @function
 def flip(x: Tensor, /, *, axis: Axes | None = None) -> Tensor:
-    """Return a view with the order along axes reversed; along all of them if none is named."""
+    """Return a view with the order along axes reversed; without `axis`, along all."""
     x = array_argument("flip", "x", x)
     given = tuple(range(x.ndim)) if axis is None else axis
     return _core.try_view("flip", x, axes_argument("flip", "axis", given, x.ndim, OutOfRange))  # type: ignore[no-any-return]
@@ -339,7 +339,7 @@ def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
 
 @function
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
-    """Return the elements, in row-major order, in another shape, of which one size may be -1.
+    """Return the elements in another shape, in row-major order; one size may be -1.
 
     It is a view if it can be; with ``copy=False`` it must be, and with ``copy=True`` it is none.
     """
@@ -372,7 +372,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 
 @function
 def roll(x: Tensor, /, shift: Axes, *, axis: Axes | None = None) -> Tensor:
-    """Return the elements shifted along axes; what leaves one at its end comes in at its start.
+    """Return the elements shifted along axes; those shifted out at the end reappear at the start.
 
     Without an axis, the elements in row-major order are shifted as one row.
     """

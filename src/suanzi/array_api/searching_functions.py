@@ -48,7 +48,7 @@ _SUM = int(ReduceMode.SUM)
 
 @function
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Return where the largest elements are, of several the first; a NaN counts as the largest.
+    """Return the indices of the largest elements, of several the first; NaN counts as largest.
 
     Without an axis, all elements are counted through.
     """
@@ -57,13 +57,13 @@ def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 
 @function
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Return where the smallest elements are, of several the first; a NaN counts before them."""
+    """Return the indices of the smallest elements, of several the first; NaN counts as smallest."""
     return _best("argmin", x, axis, keepdims, True)
 
 
 @function
 def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return how many elements along axes are not zero, as int64; NaN is not.
+    """Return the number of nonzero elements along axes, as int64; NaN is nonzero.
 
     >>> xp.count_nonzero(xp.asarray([[0, 1], [2, 3]]), axis=1)
     Tensor([1, 2], dtype=int64)
@@ -85,7 +85,7 @@ def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) ->
 
 @function
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    """Return where elements are not zero: int64 for each axis, in row-major order."""
+    """Return the indices of nonzero elements: an int64 tensor for each axis, in row-major order."""
     x = array_argument("nonzero", "x", x)
     if not x.ndim:
         raise InvalidArgument("nonzero: x has no axes, and so no coordinates. Reshape it to (1,).")
@@ -100,7 +100,7 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
 def searchsorted(
     x1: Tensor, x2: Any, /, *, side: str = "left", sorter: Tensor | None = None
 ) -> Tensor:
-    """Return where elements of `x2` go in `x1`, which is in rising order, or is by `sorter`.
+    """Return where to insert elements of `x2` into `x1`, which is sorted, or sorted by `sorter`.
 
     Of equal elements, they go before the first or, with side "right", behind the last. A NaN
     counts as the largest, as in :func:`sort`.
@@ -126,7 +126,7 @@ def searchsorted(
 
 @elementwise("where", dtypes=EVERY, promotes=JOINING, own_body=True)
 def where(condition: Tensor, x1: TensorLike, x2: TensorLike, /) -> Tensor:
-    """Return elements of x1 where a condition holds, and of x2 elsewhere; either may be a number.
+    """Return elements of x1 where the condition is true, else of x2; either may be a number.
 
     >>> xp.where(xp.asarray([True, False]), xp.asarray([1, 2], dtype=xp.float8_e5m2), 0)
     Tensor([1, 0], dtype=float8_e5m2)

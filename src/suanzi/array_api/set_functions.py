@@ -50,34 +50,34 @@ class unique_inverse_result(NamedTuple):
 
 @function
 def unique_all(x: Tensor, /) -> unique_all_result:
-    """Return each element once, where it is first, the way back to `x`, and how many there are."""
+    """Return the unique elements, their first indices, the inverse indices and the counts."""
     found = _Groups("unique_all", x)
     return unique_all_result(found.values(), found.indices(), found.inverse(), found.counts())
 
 
 @function
 def unique_counts(x: Tensor, /) -> unique_counts_result:
-    """Return each element once, and how many of it there are."""
+    """Return the unique elements and their counts."""
     found = _Groups("unique_counts", x, with_places=False)
     return unique_counts_result(found.values(), found.counts())
 
 
 @function
 def unique_inverse(x: Tensor, /) -> unique_inverse_result:
-    """Return each element once, and of each element of `x` which of these it is."""
+    """Return the unique elements, and the indices of these that rebuild `x`."""
     found = _Groups("unique_inverse", x)
     return unique_inverse_result(found.values(), found.inverse())
 
 
 @function
 def unique_values(x: Tensor, /) -> Tensor:
-    """Return each element once."""
+    """Return the unique elements."""
     return _Groups("unique_values", x, with_places=False).values()
 
 
 @function
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
-    """Return of each element of `x1` whether it equals one of `x2`; one of both may be a number.
+    """Return whether each element of `x1` is in `x2`; one of them may be a number.
 
     >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1]))
     Tensor([ True, False,  True], dtype=bool)

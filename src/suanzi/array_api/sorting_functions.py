@@ -36,7 +36,7 @@ _SHORT, _FEW = 64, 1 << 12
 
 @function
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """Return the elements in order along an axis; equal ones keep theirs, whatever `stable` is.
+    """Return the elements sorted along an axis; the sort is always stable.
 
     >>> xp.sort(xp.asarray([3, 1, 2], dtype=xp.int4), descending=True)
     Tensor([3, 2, 1], dtype=int4)

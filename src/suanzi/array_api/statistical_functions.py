@@ -131,7 +131,7 @@ def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
 def var(
     x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
-    """Return the variances along axes: squared distances from the mean, added, by n - `correction`.
+    """Return the variances along axes: the sums of squared deviations by n - `correction`.
 
     Where that is not above 0, it is NaN. Those of integers are of the default float, those of
     complex numbers real.
@@ -158,7 +158,7 @@ def std(
 def cumulative_sum(
     x: Tensor, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
 ) -> Tensor:
-    """Return the sums of all elements up to each along an axis; with an initial 0, if asked.
+    """Return the cumulative sums along an axis; with `include_initial`, 0 comes first.
 
     >>> xp.cumulative_sum(xp.asarray([1, 2, 3], dtype=xp.int8), include_initial=True)
     Tensor([0, 1, 3, 6], dtype=int64)
@@ -175,7 +175,7 @@ def cumulative_sum(
 def cumulative_prod(
     x: Tensor, /, *, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
 ) -> Tensor:
-    """Return the products of all elements up to each along an axis; with an initial 1, if asked."""
+    """Return the cumulative products along an axis; with `include_initial`, 1 comes first."""
     plainly = dtype is None and axis is not None and include_initial is False
     if plainly and type(x) is Tensor and x.dtype in _MULTIPLIED_AS_THEY_ARE:
         along = axis_of("cumulative_prod", axis, x.ndim)

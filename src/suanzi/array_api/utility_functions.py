@@ -26,13 +26,13 @@ _BLOCK = 1 << 12
 
 @function
 def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return whether no element along axes is zero; True for no elements. NaN is not zero."""
+    """Return whether all elements along axes are nonzero; True if there are none."""
     return _truth("all", _ALL, x, axis, keepdims)
 
 
 @function
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Return whether any element along axes is not zero; False for no elements. NaN is not zero.
+    """Return whether any element along axes is nonzero; False if there are none. NaN is nonzero.
 
     >>> xp.any(xp.asarray([[0, 1], [0, 0]]), axis=1)
     Tensor([ True, False], dtype=bool)
@@ -45,7 +45,7 @@ def diff(
     x: Tensor, /, *, axis: int = -1, n: int = 1,
     prepend: Tensor | None = None, append: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the differences of neighbours along an axis, and of those again, `n` times.
+    """Return the n-th differences of neighbouring elements along an axis.
 
     >>> xp.diff(xp.asarray([1, 4, 9, 16]), n=2)
     Tensor([2, 2], dtype=int64)
