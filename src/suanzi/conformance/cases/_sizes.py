@@ -109,8 +109,11 @@ def rows_and_columns(small: Case, count: int, title: str) -> Iterator[Case]:
 
     def output(x: Output, axis: int) -> Output:
         which, shape = laid(x.shape, axis)
-        allowed = None if x.allowed is None else Picked(tuple(x.allowed), which)
-        return replace(x, shape=shape, truth=Picked(tuple(x.truth), which), allowed=allowed)
+        allowed, rough = (
+            None if some is None else Picked(tuple(some), which) for some in (x.allowed, x.rough)
+        )
+        truth = Picked(tuple(x.truth), which)
+        return replace(x, shape=shape, truth=truth, allowed=allowed, rough=rough)
 
     def expect(axis: int) -> Expected:
         outputs = right()

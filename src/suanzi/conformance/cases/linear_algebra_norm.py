@@ -32,7 +32,7 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact, exact
 from suanzi.conformance.truth.functions import fraction
 from suanzi.conformance.truth.lines import shape_left
-from suanzi.conformance.truth.sums import half_unit, unit_roundoff
+from suanzi.conformance.truth.sums import half_unit, machine_epsilon, unit_roundoff
 
 Axes = tuple[int, ...]
 
@@ -114,7 +114,7 @@ def norm_output(data: Data, kind: str, axes: Axes, keep: bool) -> Output:
     outer = [a for a in range(rank) if a not in inner]
     sizes = _magnitudes(exact(data))
     part = PARTS.get(data.dtype, data.dtype)
-    truth, allowed = [], []
+    truth, allowed, rough = [], [], []
     for place in product(*(range(data.shape[a]) for a in outer)):
         found, terms = _one(sizes, data.shape, dict(zip(outer, place, strict=True)), inner, kind,
                             matrix=len(axes) == 2)  # fmt: skip
@@ -122,7 +122,9 @@ def norm_output(data: Data, kind: str, axes: Axes, keep: bool) -> Output:
         p = 1.0 if kind in ("inf", "1") else 2.0 if kind == "fro" else float(kind)
         error = _error(data.dtype, kind, terms, p) * found
         allowed.append(error + half_unit(part, found + error))
-    return Output(part, shape_left(data.shape, inner, keep), tuple(truth), allowed=tuple(allowed))
+        rough.append(error * machine_epsilon(part) / 2 / unit_roundoff(part))
+    left = shape_left(data.shape, inner, keep)
+    return Output(part, left, tuple(truth), allowed=tuple(allowed), rough=tuple(rough))
 
 
 def _error(dtype: str, kind: str, terms: int, p: float) -> Fraction:

@@ -31,7 +31,7 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, result_dtype, takes
-from suanzi.conformance.truth.sums import added_allowed, nearly_tied, reals
+from suanzi.conformance.truth.sums import added_allowed, nearly_tied, reals, rough_sum
 from suanzi.status import Status
 
 LENGTHS = (16, 1024)
@@ -411,9 +411,9 @@ def _of_counts(dtype: str, mode: str, pairs: Sequence[tuple[Value, int]]) -> Out
         count = sum(n for _, n in pairs)
         truth = real(total / count if mode == "MEAN" else total)
         assert truth.size is not None
-        return Output(
-            target, (), (truth,), allowed=(added_allowed(target, count, truth.size, truth),)
-        )
+        allowed = added_allowed(target, count, truth.size, truth)
+        rough = rough_sum(target, count, truth.size)
+        return Output(target, (), (truth,), allowed=(allowed,), rough=(rough,))
     # Of all the others, a number twice is as good as none, or as once.
     few = [x for x, n in pairs for _ in range(1 if mode in ("LXOR", "BXOR") and n % 2 else 2)]
     found = reduced(mode, dtype, few, (len(few),), [0])

@@ -17,7 +17,7 @@ from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, add, decode, real, wrap
 from suanzi.conformance.truth.lines import lines
-from suanzi.conformance.truth.sums import added_allowed, reals
+from suanzi.conformance.truth.sums import added_allowed, reals, rough_sum
 
 SHAPE = (3, 4, 2)
 _NONE = Fraction(0)
@@ -144,28 +144,32 @@ def cumulative_case(
         rows = [list(range(len(xs)))] if flat else lines(shape, [axis or 0])
         target = to or dtype
         truth: list[Value] = [0] * len(xs)
-        bounds = [_NONE] * len(xs)
+        bounds, roughly = [_NONE] * len(xs), [_NONE] * len(xs)
         for row in rows:
             line = row[::-1] if op == "cumsum_bwd" else row
             sums = _cumulative(target, [xs[i] for i in line], exact)
-            for place, (sum_, bound) in zip(line, sums, strict=True):
-                truth[place], bounds[place] = sum_, bound
+            for place, (sum_, bound, rough) in zip(line, sums, strict=True):
+                truth[place], bounds[place], roughly[place] = sum_, bound, rough
         rounds = target in FORMATS or target in PARTS
         allowed = tuple(bounds) if rounds and not exact else None
-        return (Output(target, left, tuple(truth), allowed=allowed, zero_sign=False),)
+        rough = None if allowed is None else tuple(roughly)
+        return (Output(target, left, tuple(truth), allowed=allowed, rough=rough, zero_sign=False),)
 
     return Case(op, group, dtype, title, arguments, expect)
 
 
-def _cumulative(dtype: str, row: Sequence[Value], exact: bool) -> Iterator[tuple[Value, Fraction]]:
-    """Give the sums of a row up to each element, and how far they may be off."""
+def _cumulative(
+    dtype: str, row: Sequence[Value], exact: bool
+) -> Iterator[tuple[Value, Fraction, Fraction]]:
+    """Give the sums of a row up to each element, and how far they may be off, also leniently."""
     if dtype in PARTS:
         pairs = [x for x in row if isinstance(x, tuple)]
         first_side, second_side = (
             _cumulative_reals(PARTS[dtype], [x[i] for x in pairs], exact) for i in (0, 1)
         )
         for first, second in zip(first_side, second_side, strict=True):
-            yield (first[0], second[0]), max(first[1], second[1])
+            off, rough = (max(first[i], second[i]) for i in (1, 2))
+            yield (first[0], second[0]), off, rough
     elif dtype in FORMATS:
         yield from _cumulative_reals(dtype, reals(row), exact)
     else:
@@ -173,21 +177,22 @@ def _cumulative(dtype: str, row: Sequence[Value], exact: bool) -> Iterator[tuple
         for x in row:
             assert isinstance(x, int)
             sum_ += x
-            yield wrap(dtype, sum_), _NONE
+            yield wrap(dtype, sum_), _NONE, _NONE
 
 
 def _cumulative_reals(
     dtype: str, row: Sequence[Real], exact: bool
-) -> Iterator[tuple[Real, Fraction]]:
+) -> Iterator[tuple[Real, Fraction, Fraction]]:
     if exact:  # small integers, whose sums have no bounds
         known = cache(real)
-        yield from ((known(n), _NONE) for n in accumulate(int(x.value) for x in row))
+        yield from ((known(n), _NONE, _NONE) for n in accumulate(int(x.value) for x in row))
         return
     sum_, size = real(0), Fraction(0)
     for count, x in enumerate(row, 1):
         sum_ = add(sum_, x)
         size += x.size if x.size is not None and not x.is_nan else 0
-        yield sum_, added_allowed(dtype, count, size, sum_)
+        rough = rough_sum(dtype, count, size)
+        yield sum_, added_allowed(dtype, count, size, sum_), rough
 
 
 # ---- large sizes ---------------------------------------------------------------------------------

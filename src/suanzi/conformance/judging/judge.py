@@ -117,29 +117,45 @@ def judge(found: Any, wanted: Output, operands: Operands | None = None) -> Judge
 def lenient(wanted: Output) -> Output:
     """Return an output with a lenient bound: half of the digits must be right.
 
-    An error may be 2**(p//2) units, p the bits of a significand, or that many times what is
-    allowed; a zero may have either sign, and what is below the smallest normal number may be zero.
+    An error may be 2**(p//2) / 2 units, p the bits of a significand, or some times what is allowed;
+    that of a sum follows from its length and its dtype. A zero may have either sign, and what is
+    below the smallest normal number may be zero.
     """
     part = PARTS.get(wanted.dtype, wanted.dtype)
     if part not in FORMATS:
         return wanted
     if isinstance(truth := wanted.truth, Picked):
         return _lenient_picked(wanted, truth)
-    form, times = FORMATS[part], slack(part)
-    least = max(Fraction(times, 2), Fraction(wanted.ulp or 0))
-    tiny = two(1 - form.bias)
-    own = wanted.allowed or (Fraction(0),) * len(wanted.truth)
+    form = FORMATS[part]
+    least = max(two((form.mantissa + 1) // 2 - 1), Fraction(wanted.ulp or 0))
+    rough = wanted.rough or [slack(part) * x for x in wanted.allowed or ()]
+    own = rough or (Fraction(0),) * len(wanted.truth)
     allowed = tuple(
-        max(least * two(_unit_exponent(form, truth)), times * most, tiny)
+        max(least * two(_unit_exponent(form, truth)), most, _subnormal(form, truth))
         for truth, most in zip(wanted.truth, own, strict=True)
     )
     return replace(wanted, ulp=None, allowed=allowed, zero_sign=False)
 
 
+def _subnormal(form: Format, truth: Value) -> Fraction:
+    """Return the smallest normal number where a part of the truth is no larger: it may be zero."""
+    tiny = two(1 - form.bias)
+    return (
+        tiny if any(p.size is not None and p.size <= tiny for p in _parts(truth)) else Fraction(0)
+    )
+
+
 def _lenient_picked(wanted: Output, truth: Picked[Value]) -> Output:
     own = wanted.allowed
     assert own is None or isinstance(own, Picked)
-    few = lenient(replace(wanted, truth=truth.base, allowed=None if own is None else own.base))
+    few = lenient(
+        replace(
+            wanted,
+            truth=truth.base,
+            allowed=None if own is None else own.base,
+            rough=wanted.rough.base if isinstance(wanted.rough, Picked) else None,
+        )
+    )
     return replace(few, truth=truth, allowed=Picked(tuple(few.allowed or ()), truth.which))
 
 
@@ -208,28 +224,28 @@ def _judge_floats(
     largest, allowed, relative = 0.0, wanted.ulp, []
     nearest = 0.0
     for i, (a, b) in enumerate(zip(got, wanted.truth, strict=True)):
-        unit = None
+        step = None
         for found, truth in zip(_parts(a), _parts(b), strict=True):
             if _is(found, truth):
                 relative += [0.0] * (truth.size is not None)
                 continue
-            unit = _unit_exponent(form, b) if unit is None else unit
+            step = _unit_exponent(form, b) if step is None else step
             off = _error(form, found, truth)
             if off is not None:
                 relative.append(_relative(off, truth))
                 if off[0] and wanted.allowed is None:
-                    largest = max(largest, _in_units(off, unit))
+                    largest = max(largest, _in_units(off, step))
                 elif off[0]:
                     most = wanted.allowed[i] if wanted.allowed else Fraction(0)
                     if (share := _share(off, most)) >= nearest:
-                        nearest, largest = share, _in_units(off, unit)
-                        allowed = _in_units(most.as_integer_ratio(), unit)
+                        nearest, largest = share, _in_units(off, step)
+                        allowed = _in_units(most.as_integer_ratio(), step)
             if exact or off is None:
                 ok = _same(form, found, truth, narrow, wanted.zero_sign)
             elif wanted.allowed is not None:
                 ok = _within(off, wanted.allowed[i], 0)
             else:
-                ok = _within(off, bound, unit)
+                ok = _within(off, bound, step)
                 ok = ok and (not wanted.zero_sign or _sign_kept(found, truth))
             if not ok and i not in wrong[-1:]:
                 wrong.append(i)

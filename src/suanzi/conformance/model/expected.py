@@ -117,6 +117,8 @@ class Output:
     """The largest error, in units in the last place of the truth."""
     allowed: tuple[Fraction, ...] | Picked[Fraction] | None = None
     """The largest error of each element, where it does not follow from its size, as in a sum."""
+    rough: tuple[Fraction, ...] | Picked[Fraction] | None = None
+    """The largest error of each element that makes it inaccurate only, where the length says it."""
     zero_sign: bool = True
     """Whether the sign of a zero counts."""
     free: tuple[int, ...] = ()

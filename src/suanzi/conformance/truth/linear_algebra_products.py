@@ -31,7 +31,7 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact, Shape, einsum, exact, plus
-from suanzi.conformance.truth.sums import half_unit, machine_epsilon, unit_roundoff
+from suanzi.conformance.truth.sums import half_unit, machine_epsilon, rough_sum, unit_roundoff
 
 _LETTERS = "abcdefgh"
 """Of batches and of leading axes."""
@@ -140,11 +140,18 @@ def product_output(op: str, given: Mapping[str, Data], dtype: str) -> Output:
         (real(p), real(q)) if dtype in PARTS else real(p) for p, q in total.fractions()
     ]
     terms, stages = _terms(how, arrays), len(how.operands) - 2 + (how.bias is not None)
-    allowed = []
+    allowed, rough = [], []
+    roundings = (2 * terms if dtype in PARTS else terms) + 2 + stages
+    limit = total.unit * two(FORMATS[PARTS.get(dtype, dtype)].mantissa + 1)
     for most, size in zip(reach.largest_part(), total.largest_part(), strict=True):
         error = accumulation_error(dtype, terms, most) + stage_error(dtype, stages, most)
+        if most <= limit:  # every product and every partial sum is exact
+            error = Fraction(0)
         allowed.append(error + half_unit(dtype, size + error))
-    return Output(dtype, how.shape, tuple(truth), allowed=tuple(allowed), zero_sign=False)
+        rough.append(rough_sum(dtype, roundings, most) if error else error)
+    return Output(
+        dtype, how.shape, tuple(truth), allowed=tuple(allowed), rough=tuple(rough), zero_sign=False
+    )
 
 
 def accumulation_error(dtype: str, terms: int, magnitudes: Fraction) -> Fraction:

@@ -25,10 +25,13 @@ from suanzi.conformance.model.numbers import (
 from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.conformance.truth.sums import (
     complex_product,
+    is_exact,
+    magnitude,
     parts,
     product,
     product_allowed,
     reals,
+    rough_sum,
     sum_allowed,
     total,
 )
@@ -78,7 +81,10 @@ def reduced(
     if mode in ROUNDED and (target in FORMATS or target in PARTS) and not _one_rounding(mode, rows):
         bounds = tuple(_allowed(mode, dtype, row, one) for row, one in zip(rows, made, strict=True))
     # A sum of zeros, and the largest of them, may have either sign.
-    return (Output(target, left, made, allowed=bounds, zero_sign=mode == "PROD"),)
+    rough = None
+    if bounds is not None and mode != "PROD":
+        rough = tuple(_rough(mode, dtype, row) for row in rows)
+    return (Output(target, left, made, allowed=bounds, rough=rough, zero_sign=mode == "PROD"),)
 
 
 def _one_rounding(mode: str, rows: Sequence[Sequence[Value]]) -> bool:
@@ -139,3 +145,11 @@ def _allowed(mode: str, dtype: str, row: Sequence[Value], made: Value) -> Fracti
     if isinstance(made, tuple):
         return max(sum_allowed(dtype, p, made, divisor) for p in parts(row))
     return sum_allowed(dtype, reals(row), made, divisor, target)
+
+
+def _rough(mode: str, dtype: str, row: Sequence[Value]) -> Fraction:
+    target, sides = result_dtype(mode, dtype), parts(row) if dtype in PARTS else (reals(row),)
+    if mode == "SUM" and all(is_exact(dtype, side) for side in sides):
+        return Fraction(0)
+    size = max(map(magnitude, sides)) / (len(row) if mode == "MEAN" else 1)
+    return rough_sum(target, len(row) + 2, size)

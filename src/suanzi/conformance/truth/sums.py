@@ -112,14 +112,41 @@ def sum_allowed(
     dtype: str, xs: Sequence[Real], truth: Value, divisor: int = 1, target: str | None = None
 ) -> Fraction:
     """Return how far a sum of numbers of a dtype, or their mean, may be off."""
+    if divisor == 1 and is_exact(dtype, xs):
+        return with_rounding(dtype, truth, Fraction(0))
     # One more for the division, one for integers that are not exact in what adds.
     count = len(xs) + 2 * (divisor > 1)
     return added_allowed(target or dtype, count, magnitude(xs) / divisor, truth)
 
 
+def is_exact(dtype: str, xs: Sequence[Real]) -> bool:
+    """Tell whether a sum has no rounding error in any order, even if computed in its own dtype.
+
+    All partial sums are multiples of the same unit, and none is larger than the sum of what has
+    one sign.
+
+    >>> is_exact("float16", [real(1), real(-1)] * 2048), is_exact("float16", [real(1)] * 2049)
+    (True, False)
+    """
+    part = PARTS.get(dtype, dtype)
+    if part not in FORMATS or any(x.is_nan or x.size is None for x in xs):
+        return False
+    scale = math.lcm(*{x.value.denominator for x in xs})
+    sides = [magnitude([x for x in xs if x.negative == side]) for side in (False, True)]
+    return scale * max(sides) <= two(FORMATS[part].mantissa + 1)
+
+
 def added_allowed(dtype: str, count: int, size: Fraction, truth: Value) -> Fraction:
     """Return how far a sum of so many numbers, of such a sum of sizes, may be off."""
     return with_rounding(dtype, truth, count * unit_roundoff(dtype) * size)
+
+
+def rough_sum(dtype: str, count: int, size: Fraction) -> Fraction:
+    """Return how far a sum is off at most that is computed in its own dtype, in any order.
+
+    Never by half of its terms: a sum that is lost altogether is wrong, not inaccurate.
+    """
+    return min(count * machine_epsilon(dtype) / 2, Fraction(1, 2)) * size
 
 
 def product_allowed(dtype: str, xs: Sequence[Value], truth: Value, more: int = 0) -> Fraction:

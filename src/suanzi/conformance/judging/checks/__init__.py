@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-from suanzi.conformance.model.numbers import FORMATS, PARTS
+from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS
 
 Checker = Callable[[Mapping[str, Any], Sequence[Any], Mapping[str, Any]], "str | None"]
 
@@ -43,11 +43,14 @@ def is_lenient() -> bool:
 def slack(dtype: str) -> int:
     """Return by which factor the bound of an error grows in a lenient check.
 
+    A larger one would take a result of a lower precision. Those of narrow dtypes allow for
+    arithmetic in the dtype itself, which is as lenient as can be.
+
     >>> slack("float32"), slack("bfloat16"), slack("complex64")
-    (4096, 16, 4096)
+    (8, 1, 8)
     """
-    form = FORMATS.get(PARTS.get(dtype, dtype))
-    return 1 if form is None else 2 ** ((form.mantissa + 1) // 2)
+    part = PARTS.get(dtype, dtype)
+    return 8 if part in FORMATS and part not in NARROW else 1
 
 
 def check(function: Checker) -> Checker:
