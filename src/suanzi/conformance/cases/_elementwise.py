@@ -136,8 +136,10 @@ def integers_become_floats(op: str, rules: str) -> bool:
 def _plain(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
     count = len(facts.operands)
     yield _dense(facts, "plain", dtype, "24 elements", *[(24,)] * count)
+    yield _dense(facts, "plain", dtype, "2by3by2by4", *[(2, 3, 2, 4)] * count)
     if not wanted.quick:
         yield _dense(facts, "plain", dtype, "2by3by4", *[(2, 3, 4)] * count)
+        yield _dense(facts, "plain", dtype, "eight axes", *[(2, 1, 2, 1, 3, 1, 2, 1)] * count)
 
 
 def _integers(facts: Elementwise, dtype: str, rules: str) -> Case:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
@@ -56,6 +58,8 @@ def closeness(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield _case(
                     "plain", dtype, title, _numbers(dtype, x), _numbers(dtype, y), more, close
                 )
+            if dtype in FORMATS or dtype in PARTS:
+                yield from _defaults(dtype)
             values = ordinary(dtype, 100)
             other = [*values[:71], _neighbour(dtype, values[71]), *values[72:]]
             yield _case("plain", dtype, "one of a hundred", values, other, _EXACTLY, False)
@@ -76,6 +80,25 @@ def closeness(op: str, wanted: Wanted) -> Iterator[Case]:
             yield _case("random", dtype, "the same", values, values, _EXACTLY, True)
             other = [*values[:-1], _neighbour(dtype, values[-1])]
             yield _case("random", dtype, "the last otherwise", values, other, _EXACTLY, False)
+
+
+def _defaults(dtype: str) -> Iterator[Case]:
+    """Give neighbours that the default tolerances keep apart, and NaN, which equal_nan is about."""
+    big, near, far = 1024, 1024 + Fraction(1, 512), 1024 + Fraction(1, 8)
+    kept = [real(big), real(3)]
+    for title, x, close in (("2e-6 apart by default", near, True),
+                            ("1e-4 apart by default", far, False)):  # fmt: skip
+        if PARTS.get(dtype, dtype) in ("float32", "float64"):
+            yield _case("plain", dtype, title, [convert(y, dtype) for y in (real(x), real(3))],
+                        [convert(y, dtype) for y in kept], {}, close)  # fmt: skip
+    for title, more, close in (
+        ("NaN is not equal by default", {}, False),
+        ("NaN is equal with equal_nan", {"equal_nan": True}, True),
+        ("NaN is not equal without equal_nan", {"equal_nan": False}, False),
+    ):
+        both = _numbers(dtype, [1.0, NAN, 3.0])
+        case = _case("plain", dtype, title, both, both, more, close)
+        yield replace(case, basis="letter", because="equal_nan defines whether NaN is equal to NaN")
 
 
 def _broadcast(dtype: str) -> Iterator[Case]:

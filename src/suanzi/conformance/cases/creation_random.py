@@ -41,6 +41,7 @@ def uniform(op: str, wanted: Wanted) -> Iterator[Case]:
             if dtype != "bool":
                 same = {"min": high, "max": high}
                 yield uniform_case(op, "plain", dtype, "equal bounds", (3, 4), same, high, high)
+            yield uniform_case(op, "plain", dtype, "by default", square, {}, *_ends(dtype))
             if dtype in FORMATS:
                 yield _never_the_end(op, dtype, square)
         if wanted.wants("special", dtype):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -45,6 +46,37 @@ def samples(op: str, wanted: Wanted) -> Iterator[Case]:
             yield _case("plain", dtype, "nearest by default", None, xs, shape, sizes)
             title = "size before scale_factor"
             yield _case("plain", dtype, title, "nearest", xs, shape, sizes, [2.0])
+
+
+_AGREED: tuple[tuple[str, Shape, Shape | None, list[float] | None], ...] = (
+    *((mode, shape, shape[2:], None) for mode in _MODES
+      for shape in ((2, 3, 5), (1, 2, 3, 4), (1, 2, 2, 3, 2))),
+    ("nearest", (2, 1, 2), None, [2.0]), ("nearest", (1, 2, 2, 2), (4, 4), None),
+    ("nearest", (1, 1, 2, 2, 2), None, [2.0, 1.0, 2.0]),
+    ("area", (2, 1, 6), None, [0.5]), ("area", (1, 2, 4, 6), (2, 3), None),
+    ("linear", (1, 2, 6), None, [1.0]), ("area", (1, 1, 2, 4, 2), None, [1.0, 0.5, 1.0]),
+)  # fmt: skip
+"""Sizes at which all coordinates in use select the same points."""
+
+
+@cases_of("interpolate")
+def agreed_samples(op: str, wanted: Wanted) -> Iterator[Case]:
+    """Give samples that do not depend on coordinates: of the same size, doubled, and of halves."""
+    for dtype in dtypes_of(op):
+        if not wanted.wants("plain", dtype):
+            continue
+        for mode, shape, sizes, factors in _AGREED:
+            xs = ordinary(dtype, math.prod(shape), "agreed", 1, 8)
+            to = by(sizes) if sizes else f"times {' '.join(map(str, factors or ()))}"
+            title = f"{by(shape)} to {to}, all coordinates agree"
+            case = _case("plain", dtype, title, mode, xs, shape, sizes, factors)
+            yield replace(case, basis="letter", because=_ALL)
+        xs = ordinary(dtype, 4, "agreed", 1, 8)
+        case = _case("plain", dtype, "by default, all coordinates agree", None, xs, (1, 2, 2), (4,))
+        yield replace(case, basis="letter", because=_ALL)
+
+
+_ALL = "the clause defines the samples where every choice of coordinates gives the same"
 
 
 def _of_mode(dtype: str, mode: str, wanted: Wanted) -> Iterator[Case]:

@@ -280,6 +280,7 @@ def special_values(op: str, dtype: str) -> Iterator[Case]:
     one, zero, nan = number(real(1)), number(ZERO), number(NAN)
     minus = number(real(-1))
     yield two_of("NaN spoils its row", [[one, nan, one], [one, one, zero]], [[one], [zero], [one]])
+    yield two_of("zero by NaN", [[zero, one], [one, zero]], [[nan, one], [one, zero]])
     form = FORMATS[PARTS.get(dtype, dtype)]
     largest, smallest = decode(form, form.largest), decode(form, 1)
     least = number(decode(form, 3))

@@ -152,8 +152,8 @@ def cumulative_case(
                 truth[place], bounds[place], roughly[place] = sum_, bound, rough
         rounds = target in FORMATS or target in PARTS
         allowed = tuple(bounds) if rounds and not exact else None
-        rough = None if allowed is None else tuple(roughly)
-        return (Output(target, left, tuple(truth), allowed=allowed, rough=rough, zero_sign=False),)
+        more = None if allowed is None else tuple(roughly)
+        return (Output(target, left, tuple(truth), allowed=allowed, rough=more, zero_sign=False),)
 
     return Case(op, group, dtype, title, arguments, expect)
 
@@ -168,7 +168,7 @@ def _cumulative(
             _cumulative_reals(PARTS[dtype], [x[i] for x in pairs], exact) for i in (0, 1)
         )
         for first, second in zip(first_side, second_side, strict=True):
-            off, rough = (max(first[i], second[i]) for i in (1, 2))
+            off, rough = max(first[1], second[1]), max(first[2], second[2])
             yield (first[0], second[0]), off, rough
     elif dtype in FORMATS:
         yield from _cumulative_reals(dtype, reals(row), exact)

@@ -71,29 +71,29 @@ def clips(op: str, wanted: Wanted) -> Iterator[Case]:
         ]
         if wanted.wants("plain", dtype):
             for title, a, b in bounds[: 3 if wanted.quick else None]:
-                yield _clip(op, "plain", dtype, title, many, (2, 3, 4), a, b)
+                yield clip_case(op, "plain", dtype, title, many, (2, 3, 4), a, b)
         if wanted.wants("broadcast", dtype):
             rows = Spread((3, 1), [low, high, low])
             columns = Spread((4,), [high, top, top, low])
-            yield _clip(op, "broadcast", dtype, "tensors", many, (2, 3, 4), rows, columns)
-            yield _clip(
+            yield clip_case(op, "broadcast", dtype, "tensors", many, (2, 3, 4), rows, columns)
+            yield clip_case(
                 op, "broadcast", dtype, "one tensor", many, (2, 3, 4), Spread((), [low]), None
             )
         if wanted.wants("strided", dtype):
             for layout in LAYOUTS:
                 lows, highs = (Spread((2, 3, 4), distinct(dtype, 24, k)) for k in (50, 90))
-                yield _clip(op, "strided", dtype, layout, many, (2, 3, 4), lows, highs, layout)
+                yield clip_case(op, "strided", dtype, layout, many, (2, 3, 4), lows, highs, layout)
         if wanted.wants("empty", dtype):
             for shape in ((), (0,), (2, 0, 3)):
                 elements = distinct(dtype, prod(shape))
-                yield _clip(op, "empty", dtype, by(shape), elements, shape, low, high)
+                yield clip_case(op, "empty", dtype, by(shape), elements, shape, low, high)
         if wanted.wants("special", dtype):
             few = special(dtype)
-            yield _clip(op, "special", dtype, "between", few, (len(few),), low, high)
-            yield _clip(op, "special", dtype, "without bounds", few, (len(few),), None, None)
+            yield clip_case(op, "special", dtype, "between", few, (len(few),), low, high)
+            yield clip_case(op, "special", dtype, "without bounds", few, (len(few),), None, None)
             if dtype in FORMATS and FORMATS[dtype].infinity:
                 ends: tuple[Bound, Bound] = (-INFINITY, INFINITY)
-                yield _clip(op, "special", dtype, "infinite bounds", few, (len(few),), *ends)
+                yield clip_case(op, "special", dtype, "infinite bounds", few, (len(few),), *ends)
         if wanted.wants("random", dtype):
             drawn = [
                 [x for x in anything(dtype, 60, (wanted.seed, op, k)) if not _is_nan(x)][:40]
@@ -102,7 +102,7 @@ def clips(op: str, wanted: Wanted) -> Iterator[Case]:
             count = min(map(len, drawn))
             elements = anything(dtype, count, (wanted.seed, op))
             lows, highs = (Spread((count,), d[:count]) for d in drawn)
-            yield _clip(op, "random", dtype, "by tensors", elements, (count,), lows, highs)
+            yield clip_case(op, "random", dtype, "by tensors", elements, (count,), lows, highs)
         if wanted.wants("sizes", dtype):
             yield from size_cases(_between(dtype), dtype, wanted)
 
@@ -130,7 +130,7 @@ def _bounds(dtype: str) -> tuple[Value, Value, Value]:
     return low // 2 if low else high // 4, high // 2, high - 1
 
 
-def _clip(
+def clip_case(
     op: str,
     group: str,
     dtype: str,
@@ -141,6 +141,7 @@ def _clip(
     high: Bound,
     layout: str = "dense",
 ) -> Case:
+    """Return elements between bounds, of which each may be missing."""
     arguments: dict[str, Any] = {"input": tensor(dtype, elements, shape)}
     for name, bound in (("low", low), ("high", high)):
         if bound is not None:
@@ -199,34 +200,34 @@ def clip_gradients(op: str, wanted: Wanted) -> Iterator[Case]:
             elements = [low, high, *distinct(inner, 22)]
             random = Random(dtype)
             random.shuffle(elements)
-            yield _clip_backward(op, "plain", dtype, "between", (2, 3, 4), elements, low, high)
+            yield clip_gradient(op, "plain", dtype, "between", (2, 3, 4), elements, low, high)
         if wanted.wants("sizes", dtype):
             chief = inner in ("float32", "int32") and not wanted.quick
             for n in (15, 17, 33, 65, 129, 1025) if chief else (33,):
                 elements = distinct(inner, n)
-                yield _clip_backward(op, "sizes", dtype, f"{n}", (n,), elements, low, high)
+                yield clip_gradient(op, "sizes", dtype, f"{n}", (n,), elements, low, high)
         if wanted.wants("special", dtype):
-            yield _clip_backward(op, "special", dtype, "each", (size,), around, low, high)
+            yield clip_gradient(op, "special", dtype, "each", (size,), around, low, high)
         if wanted.wants("broadcast", dtype):
             elements = distinct(inner, 12)
             rows, columns = Spread((3, 1), [low, high, low]), Spread((4,), [high] * 4)
-            yield _clip_backward(op, "broadcast", dtype, "tensors", (3, 4), elements, rows, columns)
+            yield clip_gradient(op, "broadcast", dtype, "tensors", (3, 4), elements, rows, columns)
         if wanted.wants("strided", dtype):
             elements = distinct(inner, 24)
             for layout in LAYOUTS:
-                yield _clip_backward(
+                yield clip_gradient(
                     op, "strided", dtype, layout, (2, 3, 4), elements, low, high, layout
                 )
         if wanted.wants("empty", dtype):
             for shape in ((), (0,), (2, 0, 3)):
                 elements = distinct(inner, prod(shape))
-                yield _clip_backward(op, "empty", dtype, by(shape), shape, elements, low, high)
+                yield clip_gradient(op, "empty", dtype, by(shape), shape, elements, low, high)
         if wanted.wants("random", dtype):
             elements = anything(inner, 40, (wanted.seed, op))
-            yield _clip_backward(op, "random", dtype, "40 elements", (40,), elements, low, high)
+            yield clip_gradient(op, "random", dtype, "40 elements", (40,), elements, low, high)
 
 
-def _clip_backward(
+def clip_gradient(
     op: str,
     group: str,
     dtype: str,
@@ -236,9 +237,11 @@ def _clip_backward(
     low: Bound,
     high: Bound,
     layout: str = "dense",
+    gradients: Sequence[Value] | None = None,
 ) -> Case:
+    """Return a gradient of clip."""
     inner = PARTS.get(dtype, dtype)
-    gradient = distinct(dtype, len(elements), 7)
+    gradient = gradients or distinct(dtype, len(elements), 7)
 
     def expect() -> tuple[Output]:
         truth = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import compress
 from math import prod
@@ -120,6 +121,19 @@ def index_dtypes(op: str, wanted: Wanted) -> Iterator[Case]:
             move = _gather(*call, index) if op == "gather" else _scatter(*call, dtype=index)
             elements = distinct("float32", move.size)
             yield move_case(op, "plain", "float32", move, elements, title=f"rows by {index}")
+        far: tuple[Shape, Shape, Sequence[int]] = ((251, 2), (4,), (128, 250, 1, 200))
+        move = _gather(*far, "uint8") if op == "gather" else _scatter(*far, dtype="uint8")
+        elements = distinct("float32", move.size)
+        yield move_case(op, "plain", "float32", move, elements, title="rows above 127 by uint8")
+    if wanted.wants("strided", "float32"):
+        # The transpose of these indices points elsewhere, and stays within the axes.
+        square: tuple[Shape, Shape, Sequence[int]] = ((3, 3, 2), (2, 2), (2, 0, 1, 2))
+        move = _gather(*square) if op == "gather" else _scatter(*square)
+        lying = replace(
+            move, arguments={k: laid_out(x, "columns") for k, x in move.arguments.items()}
+        )
+        elements = distinct("float32", move.size)
+        yield move_case(op, "strided", "float32", lying, elements, title="indices by columns")
 
 
 @cases_of("scatter")

@@ -166,12 +166,12 @@ def fits(data: Data, dtype: str) -> bool:
     """Tell whether every element of a tensor is in the range of another dtype."""
     if dtype == "bool":
         return True
-    if data.dtype in PARTS:
-        return dtype in PARTS
-    code = _code(data.dtype)
+    code = _code(PARTS.get(data.dtype, data.dtype))
     if code is None or not data.raw:
         return True
     found = _unpacked(_distinct(data), code)
+    if data.dtype in PARTS and dtype not in PARTS:
+        found = found[::2]  # only the real part is kept
     if dtype in _INTEGERS:
         low, high = limits(dtype)
         return all(math.isfinite(x) and low <= int(x) <= high for x in found)
