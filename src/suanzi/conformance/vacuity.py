@@ -293,6 +293,8 @@ def _other_calls(case: Case, given: Sequence[tuple[str, Data]]) -> Iterator[tupl
         yield "another axis", _with(case, axis=(axis + 1) % rank)
     elif rank > 1 and isinstance(axis, list | tuple) and len(axis) == 1:
         yield "another axis", _with(case, axis=[(axis[0] + 1) % rank])
+    if any(x.min2maj is not None or x.layout == "columns" for _, x in given):
+        yield "memory read by rows", _with(case, **{name: _by_rows(x) for name, x in given})
     if case.interface.form != "elementwise":
         for name, x in given[:2]:
             if x.size > 1 and x.scale is None and x.sparse is None:
@@ -311,6 +313,20 @@ def _sizes(x: Data) -> list[float]:
     """Return the magnitudes of the elements; of complex ones the larger part."""
     flat = [0.0 if math.isnan(v) else abs(float(v)) for v in numbers(x)]
     return list(map(max, flat[::2], flat[1::2])) if x.dtype in PARTS else flat
+
+
+def _by_rows(x: Data) -> Data:
+    """Return a tensor as it is for who takes the order of its axes for the row-major one."""
+    order = tuple(range(len(x.shape))) if x.layout == "columns" else x.min2maj
+    if order is None:
+        return x
+    steps = [math.prod(x.shape[axis + 1 :]) for axis in range(len(x.shape))]
+    places = [0]
+    for axis in reversed(order):
+        places = [p + i * steps[axis] for p in places for i in range(x.shape[axis])]
+    size = ITEMSIZE[x.dtype]
+    raw = b"".join(x.raw[p * size : (p + 1) * size] for p in places)
+    return replace(x, raw=raw, layout="dense", min2maj=None, repeats=None)
 
 
 def _with(case: Case, **arguments: Any) -> Case:

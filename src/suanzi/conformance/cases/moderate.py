@@ -14,7 +14,7 @@ from random import Random
 
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._operands import Elementwise, call
-from suanzi.conformance.cases._values import Shape
+from suanzi.conformance.cases._values import Shape, by
 from suanzi.conformance.cases.arithmetic import exact_product
 from suanzi.conformance.cases.linear_algebra_products import NAMES, product_case, title_of
 from suanzi.conformance.cases.linear_algebra_products_backward import NAMES as GRADIENTS
@@ -72,15 +72,21 @@ def casts(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give every dtype in every other: what is cut off is a fraction, or an imaginary part."""
     names = _standard(op)
     for source, target in product(names, names):
-        pair, unsigned = f"{source}-{target}", target in UNSIGNED
-        if wanted.wants("plain", pair):
-            some = moderate(source, 17, signed=not unsigned)
+        pair = f"{source}-{target}"
+        if not wanted.wants("plain", pair):
+            continue
+        chief = "float32" in (source, target) and "int32" in (source, target)
+        for shape in ((17,), (2, 3, 4), (2, 3, 2, 4)) if chief else ((17,),):
+            some = moderate(source, prod(shape), signed=target not in UNSIGNED)
 
-            def expect(some: Sequence[Value] = some, to: str = target) -> tuple[Output]:
-                return (Output(to, (17,), tuple(convert(x, to) for x in some)),)
+            def expect(
+                some: Sequence[Value] = some, to: str = target, shape: Shape = shape
+            ) -> tuple[Output]:
+                return (Output(to, shape, tuple(convert(x, to) for x in some)),)
 
-            given = {"input": tensor(source, some), "type": target}
-            yield Case(op, "plain", pair, _TITLE, given, expect)
+            given = {"input": tensor(source, some, shape), "type": target}
+            title = _TITLE if len(shape) == 1 else f"{_TITLE}, {by(shape)}"
+            yield Case(op, "plain", pair, title, given, expect)
 
 
 # ---- integers ------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def _derived(case: Case) -> Why:
     given = [x for _, x in tensors(case.arguments)]
     if any(x.sparse is not None for x in given):
         return Why("reading", "E135", "5.6 leaves open which interfaces take sparse tensors")
-    if any(x.layout == "columns" for x in given):
+    if any(x.layout == "columns" or x.min2maj is not None for x in given):
         return Why("letter", "6.4", "axes may have any order in memory, given by min2maj")
     if any(x.layout == "offset" for x in given):
         return Why("reading", "A.1", "elements may begin at an offset, as in the structures")

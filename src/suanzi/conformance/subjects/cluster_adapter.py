@@ -34,7 +34,7 @@ class Adapter(suanzi_adapter.Adapter):
         """Return a tensor of blocks."""
         if data.sparse is not None or data.layout == "destroyed":
             raise Unsupported("a cluster has no tensors that are sparse or destroyed")
-        if data.layout != "dense":
+        if data.layout != "dense" or data.min2maj is not None:
             raise Unsupported(f"a cluster has no tensors that lie {data.layout} in memory")
         with blocks(_cut(data.shape)):
             return suanzi_adapter.create(data).to_device("cluster")

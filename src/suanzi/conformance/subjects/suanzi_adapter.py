@@ -87,6 +87,8 @@ def create(data: Data) -> Any:
     if data.sparse is not None:
         dense = create(Data(data.dtype, data.shape, data.raw))
         return from_dense(dense, LayoutType[data.sparse])
+    if data.min2maj is not None:
+        return _ordered(dtype, data, data.min2maj[::-1])
     if data.layout == "dense":
         return _filled(dtype, data.shape, data)
     if data.layout == "destroyed":
@@ -114,6 +116,16 @@ def create(data: Data) -> Any:
         raise Unsupported(f"suanzi's adapter has no layout {data.layout!r}")
     base.storage.memory[:] = b"\1" * len(base.storage.memory)
     x = _core.view(base, start, data.shape, strides)
+    if data.size:
+        _core.copy_into(x, _filled(dtype, data.shape, data))
+    return _scaled(x, data)
+
+
+def _ordered(dtype: sz.DType, data: Data, slow_first: tuple[int, ...]) -> Any:
+    """Return a tensor whose axes lie in memory in an order."""
+    base = _core.empty(tuple(data.shape[axis] for axis in slow_first), dtype)
+    steps = dict(zip(slow_first, base.strides, strict=True))
+    x = _core.view(base, 0, data.shape, tuple(steps[axis] for axis in range(len(data.shape))))
     if data.size:
         _core.copy_into(x, _filled(dtype, data.shape, data))
     return _scaled(x, data)

@@ -81,7 +81,7 @@ class Data:
     repeats: int | None = field(default=None, compare=False)
     """After how many bytes the raw ones begin again, where that makes them short to send."""
     min2maj: tuple[int, ...] | None = field(default=None, compare=False)
-    """Of what was read: the axes as they lie in memory, the fastest first; None if row-major."""
+    """The axes as they lie in memory, the fastest first; None if row-major, or as `layout` says."""
 
     device: str | None = field(default=None, compare=False)
     """Of what was read: its device, as in npu:1; None if the backend does not say."""

@@ -204,7 +204,28 @@ class Framework:
             return self.sparse(data)
         if data.scale is not None:
             return self.quantized(data)
+        if data.min2maj is not None:
+            return self.ordered(data)
         return self.dense(data, self.dtype(data.dtype))
+
+    def ordered(self, data):
+        """Return a tensor whose axes lie in memory in the order the data say, the fastest first."""
+        slow_first = data.min2maj[::-1]
+        steps = [1] * len(data.shape)
+        for axis in reversed(range(len(data.shape) - 1)):
+            steps[axis] = steps[axis + 1] * data.shape[axis + 1]
+        size = len(data.raw) // max(data.size, 1)
+        places = [0]
+        for axis in slow_first:
+            places = [p + i * steps[axis] for p in places for i in range(data.shape[axis])]
+        raw = b"".join(data.raw[p * size : (p + 1) * size] for p in places)
+        lying = Data(data.dtype, tuple(data.shape[axis] for axis in slow_first), raw)
+        axes = [slow_first.index(axis) for axis in range(len(data.shape))]
+        return self.transposed(self.dense(lying, self.dtype(data.dtype)), axes)
+
+    def transposed(self, x, axes):
+        """Return a view with these axes."""
+        raise Unsupported(f"{self.title} takes tensors that are row-major")
 
     def sparse(self, data):
         """Return a sparse tensor."""

@@ -307,6 +307,10 @@ class Adapter(Framework):
         "float8_e4m3fn and float8_e5m2 are there, but no operator for the CPU takes them.",
     ]
 
+    def transposed(self, x, axes):
+        """Return a view with these axes."""
+        return ops.transpose(x, tuple(axes))
+
     def dense(self, data, dtype):
         """Return a tensor."""
         if data.dtype == "bfloat16":

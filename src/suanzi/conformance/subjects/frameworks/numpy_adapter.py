@@ -264,6 +264,10 @@ class Adapter(Framework):
         "Random numbers come from numpy.random.default_rng; seed 0 takes none.",
     ]
 
+    def transposed(self, x, axes):
+        """Return a view with these axes."""
+        return x.transpose(axes)
+
     def dense(self, data, dtype):
         """Return an array."""
         x = np.frombuffer(data.raw, np.dtype(dtype).newbyteorder("<")).astype(dtype)

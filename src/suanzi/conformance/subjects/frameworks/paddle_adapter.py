@@ -319,6 +319,10 @@ class Adapter(Framework):
         "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62).",
     ]
 
+    def transposed(self, x, axes):  # noqa: F811
+        """Return a view with these axes."""
+        return paddle.transpose(x, axes)
+
     def dense(self, data, dtype):
         """Return a tensor."""
         raw = np.frombuffer(data.raw, BYTES.get(data.dtype, data.dtype)).reshape(data.shape)

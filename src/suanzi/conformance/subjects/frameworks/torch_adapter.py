@@ -321,6 +321,10 @@ class Adapter(Framework):
         "taken, and to_dense() writes outside of its memory.",
     ]
 
+    def transposed(self, x, axes):
+        """Return a view with these axes."""
+        return x.permute(axes)
+
     def dense(self, data, dtype):
         """Return a tensor."""
         if not data.raw:
