@@ -26,6 +26,8 @@ Rule = Callable[[Case, Expected], Expected]
 
 _MAKERS: dict[str, list[Maker]] = {}
 _RULES: dict[str, list[Rule]] = {}
+Derive = Callable[[str, "Wanted", Sequence[Maker]], Iterator[Case]]
+_DERIVED: list[Derive] = []
 OF_EVERY_CATALOGUE: list[Maker] = []
 """Makers of cases that need nothing but the records, of whichever catalogue."""
 QUICK_DTYPES = frozenset({"any", "bool", "int8", "int32", "float16", "float32", "complex64"})
@@ -73,6 +75,12 @@ def cases_of(*names: str) -> Callable[[Maker], Maker]:
         return maker
 
     return declare
+
+
+def derived(derive: Derive) -> Derive:
+    """Declare a function that makes further cases of every interface, from those of its makers."""
+    _DERIVED.append(derive)
+    return derive
 
 
 def reading(*names: str) -> Callable[[Rule], Rule]:
@@ -184,15 +192,8 @@ def _made(op: str, wanted: Wanted) -> list[Case]:
     # In one order, whichever file was imported first: a restarted process continues by it.
     makers = sorted(_MAKERS.get(op, []), key=lambda maker: maker.__module__)
     found = [case for maker in makers for case in maker(op, wanted)]
-    if "strided" in wanted.groups:
-        from suanzi.conformance.cases._orders import ordered_cases
-
-        plain = found
-        if "plain" not in wanted.groups:
-            more = replace(wanted, groups=frozenset({"plain"}))
-            plain = [case for maker in makers for case in maker(op, more)]
-        found += list(ordered_cases(op, plain, wanted))
-    return [_read(case) for case in found]
+    more = [case for derive in _DERIVED for case in derive(op, wanted, makers)]
+    return [_read(case) for case in (*found, *more)]
 
 
 def operators(

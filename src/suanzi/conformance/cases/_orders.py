@@ -11,7 +11,7 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Wanted
+from suanzi.conformance.cases import Maker, Wanted, derived
 from suanzi.conformance.model.basis import STANDARD_DTYPES
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.unusual import tensors
@@ -33,16 +33,22 @@ def orders(rank: int) -> list[Order]:
     return [order for order in permutations(range(rank)) if order != rows]
 
 
-def ordered_cases(op: str, found: Sequence[Case], wanted: Wanted) -> Iterator[Case]:
+@derived
+def ordered_cases(op: str, wanted: Wanted, makers: Sequence[Maker]) -> Iterator[Case]:
     """Give plain cases of three and four axes in every order of axes, matrices by columns.
 
     One dtype has all orders, or one of each rank in a quick run; the others have one.
     """
-    plain = [case for case in found if _is_plain(case) and wanted.wants("strided", case.dtype)]
-    if not plain or op in _IN_MEMORY_ORDER or plain[0].interface.form in ("query", "creation"):
+    if "strided" not in wanted.groups or op in _IN_MEMORY_ORDER:
+        return
+    source = replace(wanted, groups=frozenset({"plain"}))
+    made = [case for maker in makers for case in maker(op, source)]
+    plain = [case for case in made if _is_plain(case) and case in source]
+    if not plain or plain[0].interface.form in ("query", "creation"):
         return
     dtypes = list(dict.fromkeys(case.dtype for case in plain))
-    chief = next((d for d in ("float32", "int32") if d in dtypes), dtypes[0])
+    deep = [case.dtype for case in plain if _rank(case) > 2] or dtypes
+    chief = next((d for d in ("float32", "int32") if d in deep), deep[0])
     for dtype in dtypes:
         random = Random(f"orders {op} {dtype}")
         own = [case for case in plain if case.dtype == dtype]

@@ -105,7 +105,8 @@ def why(case: Case, expected: Expected | None = None) -> Why:
     if open_ and (gap := gap_of(case)) is not None:
         found = Why("tentative", gap, _undecided(gap))
     if case.basis is not None and case.basis != found.basis:
-        found = replace(found, basis=case.basis, sentence=f"as the case of {case.op} states")
+        clause = case.interface.clause if case.basis == "letter" else found.clause
+        found = Why(case.basis, clause, f"as the case of {case.op} states")
     return replace(found, sentence=case.because) if case.because else found
 
 
