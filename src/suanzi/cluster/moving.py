@@ -237,7 +237,9 @@ def _part(part: Any) -> Any:
         return part
     if isinstance(part, slice):
         try:
-            bounds = [None if n is None else operator.index(n) for n in _bounds(part)]
+            bounds = [
+                None if n is None else operator.index(n) for n in (part.start, part.stop, part.step)
+            ]
         except TypeError:
             raise TypeMismatch(f"x[key]: the bounds of {part} must be integers.") from None
         if bounds[2] == 0:
@@ -256,10 +258,6 @@ def _part(part: Any) -> Any:
             f"x[key]: a {type(part).__name__} cannot index a tensor of blocks; use integers, "
             "slices, None or ...."
         ) from None
-
-
-def _bounds(part: slice) -> tuple[Any, Any, Any]:
-    return part.start, part.stop, part.step
 
 
 def view_of_stand_in(op: Operator, x: BlockTensor, *args: Any) -> Tensor:
@@ -283,11 +281,7 @@ def transpose(op: Operator, input: BlockTensor, perm: Any) -> BlockTensor:
 def expand_dims(op: Operator, input: BlockTensor, axis: Any) -> BlockTensor:
     """Return it with a new axis."""
     made = view_of_stand_in(op, input, axis)
-    return subscript(input, _with_new_axis(int(axis) % made.ndim))
-
-
-def _with_new_axis(axis: int) -> tuple[Any, ...]:
-    return (*(slice(None),) * axis, None)
+    return subscript(input, (*(slice(None),) * (int(axis) % made.ndim), None))
 
 
 @way("squeeze")

@@ -98,16 +98,12 @@ def _powers(
     wide = complex128 if x.dtype.kind == "complex" else float64
     sizes = registry.call("abs", x.astype(wide))
     largest = _norm(sizes, LARGEST, axes, True, float64)
-    plain = _is_plain(largest)
+    # 0, infinity and NaN are their own norm: only other numbers can be scaled.
+    plain = (largest > 0) & (largest < math.inf)
     scale = registry.call("where", plain, largest, 1.0)
     sums = registry.call("reduce", (sizes / scale) ** p, "SUM", axes, True)
     made = registry.call("where", plain, largest * sums ** (1 / p), largest)
     return _without_axes(made, axes, keep_dims).astype(result)
-
-
-def _is_plain(largest: BlockTensor) -> Any:
-    """Tell where numbers can be scaled: 0, infinity and NaN are their own norm."""
-    return (largest > 0) & (largest < math.inf)
 
 
 def _without_axes(x: BlockTensor, axes: list[int], keep_dims: bool) -> BlockTensor:

@@ -29,7 +29,6 @@ from suanzi.promote.context import get_promotion
 from suanzi.quantized import QUANTIZE, channels
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import without_scale
-from suanzi.resolve.scales import Quantizing
 from suanzi.status import StatusError
 from suanzi.tensors.tensor import Tensor
 
@@ -156,13 +155,9 @@ def _quantised(
     tasks: dict[Any, Any] = {}
     for place, where in grid.parts(x.blocks):
         part = how._replace(scales=list(facts.part(where).scale))
-        tasks[(made, *place)] = (partial(_of, part), (source.name, *place))
+        tasks[(made, *place)] = (part.of, (source.name, *place))
     found = from_tasks(made, tasks, x.blocks, dtype, [source])
     return BlockTensor(found.graph, made, x.blocks, dtype, facts)
-
-
-def _of(how: Quantizing, block: Tensor) -> Tensor:
-    return how.of(block)
 
 
 def _ranges(op: Operator, name: str, x: BlockTensor, axis: int) -> tuple[list[float], list[float]]:

@@ -257,7 +257,7 @@ class _Pass:
             self.found(call, verdict)
 
     def judge_promotion(self, call: Call, name: str, promotion: Promotion | None) -> None:
-        if name in self.known.chosen or call.argument("dtype") is not None or _says_dtype(call):
+        if name in self.known.chosen or "dtype" in dict(call.named):
             return
         if promotion is not None and not any(n == "rounding_mode" for n, _ in call.named):
             taken = operands(call, promotion)
@@ -408,10 +408,6 @@ def _extremes(taken: tuple[Taken, ...]) -> tuple[tuple[int | float, ...], OwnVal
         else:
             own += [(one.operand.dtype, x) for x in some]
     return tuple(numbers), tuple(own)
-
-
-def _says_dtype(call: Call) -> bool:
-    return any(name == "dtype" for name, _ in call.named)
 
 
 def _with_value(taken: Taken) -> Operand:

@@ -150,7 +150,10 @@ class Explanation:
         lines = [("rules", f"{self.rules.name}, {self.rules.title}")]
         lines += [("" if i else "why", step) for i, step in enumerate(dict.fromkeys(steps))]
         lines += [("source", self.source)]
-        lines += [("lost", _lost(one)) for one in self.losses]
+        lines += [
+            ("lost", f"{x.source} in {x.target}: {x}" if x.source else f"{x}, in {x.target}")
+            for x in self.losses
+        ]
         if self.exact:
             lines.append(("lost", "nothing: every value survives"))
         elif self.exact is None:
@@ -241,10 +244,6 @@ def _plain(value: Real | complex) -> int | float | str:
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return str(value)
     return value if isinstance(value, int) else float(value)
-
-
-def _lost(one: Loss) -> str:
-    return f"{one.source} in {one.target}: {one}" if one.source else f"{one}, in {one.target}"
 
 
 def _mark(one: Explanation) -> Mark:

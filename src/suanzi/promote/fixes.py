@@ -236,7 +236,10 @@ def fix_keeping(found: Answer, wanted: Answer) -> Fix | None:
     if target not in found.rules.dtypes:
         return None
     for cast in _choices(found):
-        operands = [_cast(o, target) if o in cast else o for o in found.operands]
+        operands = [
+            Operand(o.role if o.dtype else Role.ZERO_DIM, target) if o in cast else o
+            for o in found.operands
+        ]
         if answer(operands, found.rules, found.operator).dtype is target:
             return _words(found, wanted, cast, target)
     return None
@@ -256,10 +259,6 @@ def _choices(found: Answer) -> Iterator[tuple[Operand, ...]]:
             len(choice),
         ),
     )
-
-
-def _cast(o: Operand, target: DType) -> Operand:
-    return Operand(o.role if o.dtype else Role.ZERO_DIM, target)
 
 
 def _words(found: Answer, wanted: Answer, cast: tuple[Operand, ...], target: DType) -> Fix:

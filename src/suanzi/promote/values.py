@@ -112,7 +112,8 @@ def holds(dtype: DType, value: Real | complex) -> bool:
     if isinstance(value, float) and math.isnan(value):
         return bool(dtype.exponent_bits)
     if not dtype.exponent_bits:
-        return _is_integer(value) and iinfo(dtype).min <= value <= iinfo(dtype).max
+        is_integer = isinstance(value, int | Fraction) and value.denominator == 1
+        return is_integer and iinfo(dtype).min <= value <= iinfo(dtype).max
     if isinstance(value, int):
         odd = value >> (value & -value).bit_length() - 1 if value else 0
         return odd.bit_length() <= finfo(dtype).precision and abs(value) <= finfo(dtype).max
@@ -247,10 +248,6 @@ def _to_integer(value: Real, dtype: DType, saturate: bool) -> int:
 def _floor_log2(magnitude: Fraction) -> int:
     estimate = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
     return estimate if magnitude >= Fraction(2) ** estimate else estimate - 1
-
-
-def _is_integer(value: Real) -> bool:
-    return isinstance(value, int) or (isinstance(value, Fraction) and value.denominator == 1)
 
 
 def _exact(value: bool | int | float) -> Real:

@@ -64,14 +64,10 @@ def _columns(some: list[Mapping[str, Any]]) -> dict[str, Any]:
             found[name] = column[0]
         else:
             found[name] = column
-    if not _follows(some):
+    # Elsewhere their bases say which results are extensions.
+    if any(("extension" in one) != (one.get("basis") == "extension") for one in some):
         found["extension"] = [one.get("extension", False) for one in some]
     return found
-
-
-def _follows(some: list[Mapping[str, Any]]) -> bool:
-    """Tell whether their bases say which of some results are extensions."""
-    return all(("extension" in one) == (one.get("basis") == "extension") for one in some)
 
 
 def _rounded(name: str, x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -119,7 +120,12 @@ class Comparison:
                 for run in (self.before, self.after))  # fmt: skip
         names = ("cases", *OUTCOMES, "known", "unexpected", "tentative")
         rows = tuple(
-            (Cell(name), Cell(str(a[name])), Cell(str(b[name])), Cell(_signed(b[name] - a[name])))
+            (
+                Cell(name),
+                Cell(str(a[name])),
+                Cell(str(b[name])),
+                Cell(f"{b[name] - a[name]:+}" if a[name] != b[name] else ""),
+            )
             for name in names
             if a[name] or b[name]
         )
@@ -161,7 +167,7 @@ def _kind(change: Change) -> str | None:
     if a is None or b is None:
         return "new" if a is None else "gone"
     if a.outcome == "passed" and b.outcome == "passed":
-        if a.ulp is None or b.ulp is None or _alike(a.ulp, b.ulp):
+        if a.ulp is None or b.ulp is None or math.isclose(a.ulp, b.ulp, rel_tol=_SAME):
             return None
         return "worse" if b.ulp > a.ulp else "better"
     if a.outcome == "passed":
@@ -169,10 +175,6 @@ def _kind(change: Change) -> str | None:
     if b.outcome == "passed":
         return "fixed"
     return None if (a.outcome, a.problem) == (b.outcome, b.problem) else "changed"
-
-
-def _alike(a: float, b: float) -> bool:
-    return a == b or abs(a - b) <= _SAME * max(a, b)
 
 
 def _growth(change: Change) -> float:
@@ -197,10 +199,6 @@ def _circumstances(before: Run, after: Run) -> list[tuple[str, str, str]]:
     if bool(before.unfinished) or bool(after.unfinished):
         found.append(("interrupted", _word(bool(before.unfinished)), _word(bool(after.unfinished))))
     return found
-
-
-def _signed(n: int) -> str:
-    return f"{n:+}" if n else ""
 
 
 def _word(value: Any, without: str = "none") -> str:

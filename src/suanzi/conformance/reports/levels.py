@@ -193,7 +193,8 @@ def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
         ways = counts(r for r in results if r.breaks)
         some = [f"{ways[o]} {o}" for o in ("failed", "crashed", "hung") if ways[o]]
         known = "" if not counted.known else f", {counted.known} known"
-        said.append(f"{_listed(some)} of {_required(counted.required)}{known}")
+        many = " and ".join(filter(None, (", ".join(some[:-1]), some[-1])))
+        said.append(f"{many} of {_required(counted.required)}{known}")
     if counted.unanswered:
         absent = [r for r in results if r.demanded and r.unanswered and is_asked(r, had)]
         many = f"{counted.unanswered} of {_required(counted.required)}"
@@ -207,16 +208,10 @@ def standings(run: Run) -> dict[str, Standing]:
     had = dtypes_had(run)
     unclaimed: Mapping[str, str] = run.settings.get("unclaimed") or {}
     return {
-        name: replace(
-            _unclaimed(standing(name, found.get(name, ()), had), unclaimed), verdict=verdict
-        )
+        name: replace(one, verdict=verdict, why=unclaimed.get(name, one.why))
         for name, verdict in run.decision.verdicts.items()
+        for one in [standing(name, found.get(name, ()), had)]
     }
-
-
-def _unclaimed(one: Standing, unclaimed: Mapping[str, str]) -> Standing:
-    """Return a standing with the reason for which a backend does not have the interface."""
-    return replace(one, why=unclaimed[one.op]) if one.op in unclaimed else one
 
 
 def levels(run: Run) -> list[Level]:
@@ -264,7 +259,3 @@ def _reasons(results: Iterable[Result], most: int = 2) -> str:
 
 def _required(n: int) -> str:
     return f"{n} required case{'s' * (n != 1)}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

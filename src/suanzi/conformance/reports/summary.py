@@ -148,7 +148,7 @@ def error_of(result: Result | None) -> str:
         return _short(result.ulp)
     if result.bound >= 1e5:
         return f"{100 * result.ulp / result.bound:.0f}% of it"
-    return f"{_short(result.ulp)}/{_bound(result.bound)}"
+    return f"{_short(result.ulp)}/{result.bound:{'.3g' if result.bound < 1000 else '.0f'}}"
 
 
 def _short(x: float) -> str:
@@ -157,10 +157,6 @@ def _short(x: float) -> str:
     if x < 0.01:
         return "0" if x == 0 else "<0.01"
     return f"{x:.2f}" if x < 1000 else f"{x:.0f}" if x < 1e5 else f"{x:.1e}"
-
-
-def _bound(x: float) -> str:
-    return f"{x:.3g}" if x < 1000 else f"{x:.0f}"
 
 
 def share(part: int, whole: int) -> str:

@@ -96,17 +96,18 @@ def _used(node: ast.AST) -> set[str]:
     return {one.id for one in names} - inside
 
 
-def _targets(node: ast.Assign) -> set[str]:
-    return {one.id for one in node.targets if isinstance(one, ast.Name)}
-
-
 def _defined(node: ast.stmt) -> set[str]:
     if isinstance(node, ast.FunctionDef):
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(name.asname or name.name).partition(".")[0] for name in node.names}
     if isinstance(node, ast.Assign):
-        return _targets(node) - {"MAPPING", "MISSING", "GRADIENTS", "STANDARD_NAMES"}
+        return {one.id for one in node.targets if isinstance(one, ast.Name)} - {
+            "MAPPING",
+            "MISSING",
+            "GRADIENTS",
+            "STANDARD_NAMES",
+        }
     return set()
 
 

@@ -207,10 +207,6 @@ def _run_case(subject: Asked, case: Case, record: bool) -> Result:
     )
 
 
-def _is_destroyed(x: object) -> bool:
-    return isinstance(x, Data) and x.layout == "destroyed"
-
-
 def _facts(case: Case, expected: Expected | None = None, *, wrong: bool = False) -> dict[str, Any]:
     reason = why(case, expected)
     facts = {"id": case.id, "op": case.op, "group": case.group, "dtype": case.dtype,
@@ -237,7 +233,9 @@ def _ask(subject: Asked, case: Case) -> Answer | Unanswered:
         return Unanswered("unsupported", missing)
     if case.skip is not None:
         return Unanswered("skipped", case.skip)
-    if not subject.facts.statuses and any(_is_destroyed(x) for x in case.arguments.values()):
+    if not subject.facts.statuses and any(
+        isinstance(x, Data) and x.layout == "destroyed" for x in case.arguments.values()
+    ):
         return Unanswered("skipped", "the backend has no handles that can be destroyed")
     answer = subject.ask(case)
     if not isinstance(answer, Unanswered):

@@ -174,7 +174,7 @@ def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[V
     """
     form = FORMATS[dtype]
     random = Random(f"nearly tied {dtype} {count} {above} {seed}")
-    found = [_nearest(form, random.uniform(0.25, 0.5)) for _ in range(count - _CORRECTIONS)]
+    found = [rounded(form, real(random.uniform(0.25, 0.5))) for _ in range(count - _CORRECTIONS)]
     begun = total(found).value
     step = unit(form, begun)
     low = (math.floor(begun / step) + 1) * step
@@ -191,10 +191,6 @@ def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[V
 
 
 _CORRECTIONS = 6
-
-
-def _nearest(form: Format, x: float) -> Real:
-    return rounded(form, real(x))
 
 
 def _at_most(form: Format, x: Fraction) -> Real:

@@ -79,7 +79,8 @@ def type_node(node: Any, schema: Any, inputs: Sequence[DType | None], choose: Ch
     for place in range(count):
         formal = _formal(schema.outputs, place)
         word = "" if formal is None else formal.type_str
-        outputs.append(bound.get(word) or TYPES.get(word) or _only(allowed.get(word, [])))
+        only = allowed.get(word, []) if len(allowed.get(word, [])) == 1 else [word]
+        outputs.append(bound.get(word) or TYPES.get(word) or TYPES.get(only[0]))
     special = _SPECIAL.get(node.op_type)
     if special is not None and outputs:
         outputs[0] = special(node, inputs) or outputs[0]
@@ -125,10 +126,6 @@ def _formal(parameters: Any, place: int) -> Any:
     if parameters and "Variadic" in str(parameters[-1].option):
         return parameters[-1]
     return None
-
-
-def _only(words: list[str]) -> DType | None:
-    return TYPES.get(words[0]) if len(words) == 1 else None
 
 
 def attribute(node: Any, name: str) -> Any:
