@@ -16,19 +16,7 @@ from functools import reduce
 from suanzi.conformance.model import numbers as oracle
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import raw_bits, values
-from suanzi.conformance.model.numbers import (
-    FORMATS,
-    NAN,
-    NARROW,
-    PARTS,
-    ZERO,
-    Real,
-    Value,
-    compute_format,
-    real,
-    two,
-    wrap,
-)
+from suanzi.conformance.model.numbers import Real, Value
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact, Shape, einsum, exact, plus
 from suanzi.conformance.truth.sums import half_unit, machine_epsilon, rough_sum, unit_roundoff
@@ -133,11 +121,12 @@ def product_output(op: str, given: Mapping[str, Data], dtype: str) -> Output:
         return _with_special_values(how, given, dtype)
     arrays = {name: exact(x) for name, x in given.items()}
     total, reach = _sums(how, arrays, -1), _sums(how, arrays, 1)
-    if dtype not in FORMATS and dtype not in PARTS:
-        whole = tuple(wrap(dtype, x) for x in total.re)
+    if dtype not in oracle.FORMATS and dtype not in oracle.PARTS:
+        whole = tuple(oracle.wrap(dtype, x) for x in total.re)
         return Output(dtype, how.shape, whole)
     truth: list[Value] = [
-        (real(p), real(q)) if dtype in PARTS else real(p) for p, q in total.fractions()
+        (oracle.real(p), oracle.real(q)) if dtype in oracle.PARTS else oracle.real(p)
+        for p, q in total.fractions()
     ]
     terms, stages = _terms(how, arrays), len(how.operands) - 2 + (how.bias is not None)
     allowed, rough = [], []
@@ -160,9 +149,9 @@ def accumulation_error(dtype: str, terms: int, magnitudes: Fraction) -> Fraction
     Each term is rounded at most once as a product and once in each sum it goes into; a part of a
     complex number has twice as many. Narrow dtypes are summed in float32.
     """
-    roundings = (2 * terms if dtype in PARTS else terms) + 2
-    form = compute_format(PARTS.get(dtype, dtype))
-    smallest = two(1 - form.bias - form.mantissa)
+    roundings = (2 * terms if dtype in oracle.PARTS else terms) + 2
+    form = oracle.compute_format(oracle.PARTS.get(dtype, dtype))
+    smallest = oracle.two(1 - form.bias - form.mantissa)
     return roundings * (unit_roundoff(dtype) * magnitudes + smallest / 2)
 
 
@@ -172,8 +161,8 @@ def stage_error(dtype: str, stages: int, magnitudes: Fraction) -> Fraction:
     A bias may be added to a product that is rounded already, and of three operands two may be
     multiplied first: no clause says that it is one operation.
     """
-    part = PARTS.get(dtype, dtype)
-    return stages * machine_epsilon(part) / 2 * magnitudes if part in NARROW else Fraction(0)
+    part = oracle.PARTS.get(dtype, dtype)
+    return stages * machine_epsilon(part) / 2 * magnitudes if part in oracle.NARROW else Fraction(0)
 
 
 def _terms(how: Formula, arrays: Mapping[str, Exact]) -> int:
@@ -221,10 +210,10 @@ def _sums(how: Formula, arrays: Mapping[str, Exact], sign: int) -> Exact:
 
 
 def _is_finite(x: Data) -> bool:
-    part = PARTS.get(x.dtype, x.dtype)
-    if part not in FORMATS:
+    part = oracle.PARTS.get(x.dtype, x.dtype)
+    if part not in oracle.FORMATS:
         return True
-    form = FORMATS[part]
+    form = oracle.FORMATS[part]
     return all(b & ((1 << (form.bits - 1)) - 1) <= form.largest for b in raw_bits(x))
 
 
@@ -269,7 +258,7 @@ def _at(data: Data, operand: Operand, sizes: Mapping[str, int], place: Mapping[s
 def _times(a: Value, b: Value) -> Value:
     if isinstance(a, tuple) and isinstance(b, tuple):
         if any(p.is_nan for p in (*a, *b)):
-            return NAN, NAN
+            return oracle.NAN, oracle.NAN
         pairs = [oracle.mul(p, q) for p in a for q in b]
         return oracle.sub(pairs[0], pairs[3]), oracle.add(pairs[1], pairs[2])
     assert isinstance(a, Real)
@@ -278,8 +267,8 @@ def _times(a: Value, b: Value) -> Value:
 
 
 def _sum_of(terms: list[Value], dtype: str) -> Value:
-    if dtype in PARTS:
+    if dtype in oracle.PARTS:
         pairs = [t for t in terms if isinstance(t, tuple)]
-        return (reduce(oracle.add, (t[0] for t in pairs), ZERO),
-                reduce(oracle.add, (t[1] for t in pairs), ZERO))  # fmt: skip
-    return reduce(oracle.add, (t for t in terms if isinstance(t, Real)), ZERO)
+        return (reduce(oracle.add, (t[0] for t in pairs), oracle.ZERO),
+                reduce(oracle.add, (t[1] for t in pairs), oracle.ZERO))  # fmt: skip
+    return reduce(oracle.add, (t for t in terms if isinstance(t, Real)), oracle.ZERO)

@@ -14,24 +14,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from random import Random
 
-from suanzi.conformance.model.numbers import (
-    FORMATS,
-    INFINITY,
-    NAN,
-    PARTS,
-    Format,
-    Real,
-    Value,
-    compute_format,
-    decode,
-    encode,
-    exponent_of,
-    mul,
-    real,
-    rounded,
-    two,
-    unit,
-)
+from suanzi.conformance.model import numbers as oracle
+from suanzi.conformance.model.numbers import Format, Real, Value
 
 
 def reals(xs: Iterable[Value]) -> list[Real]:
@@ -39,7 +23,7 @@ def reals(xs: Iterable[Value]) -> list[Real]:
     found = []
     for x in xs:
         assert not isinstance(x, tuple)
-        found.append(real(x) if isinstance(x, int) else x)
+        found.append(oracle.real(x) if isinstance(x, int) else x)
     return found
 
 
@@ -53,10 +37,10 @@ def total(xs: Sequence[Real]) -> Real:
     """Return the exact sum; NaN if there is one, or infinities of both signs."""
     signs = {x.negative for x in xs if x.is_infinite}
     if any(x.is_nan for x in xs) or len(signs) == 2:
-        return NAN
+        return oracle.NAN
     if signs:
-        return -INFINITY if signs.pop() else INFINITY
-    return real(_added([x.value for x in xs]))
+        return -oracle.INFINITY if signs.pop() else oracle.INFINITY
+    return oracle.real(_added([x.value for x in xs]))
 
 
 def magnitude(xs: Sequence[Real]) -> Fraction:
@@ -72,9 +56,9 @@ def _added(xs: Sequence[Fraction]) -> Fraction:
 
 def product(xs: Sequence[Real]) -> Real:
     """Return the exact product; NaN if a factor is NaN, or if there are a zero and an infinity."""
-    found = real(1)
+    found = oracle.real(1)
     for x in xs:
-        found = mul(found, x)
+        found = oracle.mul(found, x)
     return found
 
 
@@ -83,22 +67,22 @@ def complex_product(xs: Sequence[Value]) -> tuple[Real, Real]:
     a, b = Fraction(1), Fraction(0)
     for re, im in zip(*parts(xs), strict=True):
         a, b = a * re.value - b * im.value, a * im.value + b * re.value
-    return real(a), real(b)
+    return oracle.real(a), oracle.real(b)
 
 
 def machine_epsilon(dtype: str) -> Fraction:
     """Return the distance from 1 to the next number of a dtype."""
-    return two(-FORMATS[PARTS.get(dtype, dtype)].mantissa)
+    return oracle.two(-oracle.FORMATS[oracle.PARTS.get(dtype, dtype)].mantissa)
 
 
 def unit_roundoff(dtype: str) -> Fraction:
     """Return half the distance of 1 to the next number of the dtype that adds."""
-    return two(-1 - compute_format(PARTS.get(dtype, dtype)).mantissa)
+    return oracle.two(-1 - oracle.compute_format(oracle.PARTS.get(dtype, dtype)).mantissa)
 
 
 def half_unit(dtype: str, size: Fraction) -> Fraction:
     """Return half the distance of neighbours at a size, the most that one rounding is off."""
-    return unit(FORMATS[PARTS.get(dtype, dtype)], size) / 2
+    return oracle.unit(oracle.FORMATS[oracle.PARTS.get(dtype, dtype)], size) / 2
 
 
 def with_rounding(dtype: str, truth: Value, reach: Fraction) -> Fraction:
@@ -162,8 +146,8 @@ def product_allowed(dtype: str, xs: Sequence[Value], truth: Value, more: int = 0
     else:
         reach = Fraction(0)
     # Below the smallest normal number, what is lost does not shrink with the product.
-    form = compute_format(PARTS.get(dtype, dtype))
-    return with_rounding(dtype, truth, reach + count * two(-form.bias - form.mantissa))
+    form = oracle.compute_format(oracle.PARTS.get(dtype, dtype))
+    return with_rounding(dtype, truth, reach + count * oracle.two(-form.bias - form.mantissa))
 
 
 def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[Value]:
@@ -172,14 +156,19 @@ def nearly_tied(dtype: str, count: int, above: bool, seed: object = 0) -> list[V
     However few digits the dtype has, a sum that is larger by a thousandth, or has lost one of the
     elements, is rounded to the other neighbour: the error shows.
     """
-    form = FORMATS[dtype]
+    form = oracle.FORMATS[dtype]
     random = Random(f"nearly tied {dtype} {count} {above} {seed}")
-    found = [rounded(form, real(random.uniform(0.25, 0.5))) for _ in range(count - _CORRECTIONS)]
+    found = [
+        oracle.rounded(form, oracle.real(random.uniform(0.25, 0.5)))
+        for _ in range(count - _CORRECTIONS)
+    ]
     begun = total(found).value
-    step = unit(form, begun)
+    step = oracle.unit(form, begun)
     low = (math.floor(begun / step) + 1) * step
     tie = low + half_unit(dtype, low)
-    off = two(max(exponent_of(*tie.as_integer_ratio()) - 12, 1 - form.bias - form.mantissa))
+    off = oracle.two(
+        max(oracle.exponent_of(*tie.as_integer_ratio()) - 12, 1 - form.bias - form.mantissa)
+    )
     rest = tie + (off if above else -off) - begun
     for _ in range(_CORRECTIONS):
         one = _at_most(form, rest)
@@ -195,6 +184,6 @@ _CORRECTIONS = 6
 
 def _at_most(form: Format, x: Fraction) -> Real:
     """Return the largest number of a format that is not above a positive one."""
-    near = encode(form, real(x))
-    found = decode(form, near)
-    return found if found.value <= x else decode(form, near - 1)
+    near = oracle.encode(form, oracle.real(x))
+    found = oracle.decode(form, near)
+    return found if found.value <= x else oracle.decode(form, near - 1)
