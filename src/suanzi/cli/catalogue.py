@@ -34,7 +34,7 @@ _CODES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """An interface, and the operator that is there for it, if any."""
+    """An interface, and the operator that implements it, if any."""
 
     interface: Interface
     operator: Operator | None
@@ -89,7 +89,7 @@ class Entry:
         return known.get(self.operator.ulp, f"at most {self.operator.ulp:g} ULP")
 
     def documentation(self) -> tuple[str | None, str | None]:
-        """Return what the docstring says, and its example."""
+        """Return the text of the docstring, and its example."""
         if self.operator is None:
             return None, None
         text = inspect.getdoc(self.operator.function) or ""

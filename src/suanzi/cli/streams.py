@@ -17,7 +17,7 @@ _FAILING = ("strict", "surrogateescape")
 def repair_streams() -> None:
     """Open closed standard streams on the null device; replace characters they cannot encode."""
     while (stream := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass  # what is opened next must not be taken for a standard stream
+        pass  # the next file must not get the number of a standard stream
     os.close(stream)
     for number, name in ((1, "stdout"), (2, "stderr")):
         found = getattr(sys, name)

@@ -69,7 +69,7 @@ def operand(text: str) -> Any:
 
 
 def note_other_readings(operands: Sequence[str], asked: Sequence[sz.RuleSet]) -> None:
-    """Say where a short name is read by bits, and a document that was asked counts bytes."""
+    """Print a note where a short name counts bits here and bytes in a requested document."""
     documents = sorted({one.names for one in asked} & set(BYTE_COUNTING))
     for text in dict.fromkeys(one.lower().removeprefix("0d:") for one in operands):
         note = ""

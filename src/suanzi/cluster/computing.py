@@ -71,7 +71,7 @@ _HERE = ("dask.local", "dask.threaded")
 
 
 def computed_here(x: BlockTensor, options: Mapping[str, Any]) -> Tensor | None:
-    """Return the elements; None where this process is not to compute, or more is asked."""
+    """Return the elements; None where this process does not compute, or more is requested."""
     if options.keys() - {"scheduler"}:
         return None
     schedule: Any = get_scheduler(scheduler=options.get("scheduler"), collections=[x])  # type: ignore[no-untyped-call, unused-ignore]
@@ -112,7 +112,7 @@ _seen: WeakSet[Any] = WeakSet()
 """The clients whose workers were asked for their version."""
 
 
-def told(graph: Any, compute: Callable[[], T]) -> T:
+def with_clear_errors(graph: Any, compute: Callable[[], T]) -> T:
     """Return what Dask computes of a graph; a cluster that is lost is an error that says so."""
     try:
         _see_versions()
@@ -127,7 +127,7 @@ def told(graph: Any, compute: Callable[[], T]) -> T:
 
 
 def _see_versions() -> None:
-    """Raise InvalidArgument if a worker of the client has another suanzi; each is asked once."""
+    """Raise InvalidArgument if a worker has another version of suanzi; once per client."""
     distributed: Any = sys.modules.get("distributed")
     if distributed is None or dask.config.get("scheduler", None) not in _ON_WORKERS:
         return

@@ -92,7 +92,7 @@ def to_zarr(x: Any, path: Path, *, overwrite: bool = False) -> None:
         _check_place(title, place, overwrite)  # another may have made it meanwhile
         _rename(title, new, place)
     finally:
-        shutil.rmtree(new, ignore_errors=True)  # what is not all there must not look so
+        shutil.rmtree(new, ignore_errors=True)  # an incomplete array must not look complete
 
 
 def _place(path: Path) -> str:
@@ -107,7 +107,7 @@ def _place(path: Path) -> str:
 
 
 def _check_place(title: str, place: str, overwrite: bool) -> None:
-    """Refuse to replace what is there, unless it is an array of Zarr and may be replaced."""
+    """Raise InvalidArgument unless the place is free or has an array that may be replaced."""
     if not os.path.lexists(place):
         return
     if not overwrite:
@@ -118,12 +118,12 @@ def _check_place(title: str, place: str, overwrite: bool) -> None:
         library("zarr", "to_zarr").open_array(
             place, mode="r"
         )  # which a group of arrays is none for
-    except Exception as error:  # of many kinds: what is there is another's
+    except Exception as error:  # of many kinds
         raise InvalidArgument(f"{title} is not a Zarr array, and was not replaced.") from error
 
 
 def _rename(title: str, new: str, place: str) -> None:
-    """Give what is new its name; what had it goes only then, and comes back if that fails."""
+    """Rename the new array; the old one is removed only then, and restored if that fails."""
     old = f"{place}.{new_name('old')}"
     with errors_as(f"{title} cannot be written"):
         if not os.path.lexists(place):
@@ -233,9 +233,9 @@ def to_hdf5(x: Any, path: Path, name: str = "tensor", *, overwrite: bool = False
 
 
 def _check_name(title: str, file: Any, name: str, overwrite: bool) -> bool:
-    """Tell whether a name is taken, and refuse to replace what has it, unless it may be replaced.
+    """Tell whether a name is taken; raise InvalidArgument if it may not be replaced.
 
-    A link may be: what it leads to, if anything, stays.
+    A link may be replaced; its target stays.
     """
     h5py = library("h5py", "to_hdf5")
     link = file.get(name, getlink=True)
@@ -249,7 +249,7 @@ def _check_name(title: str, file: Any, name: str, overwrite: bool) -> bool:
 
 
 def _bring(made: Any, file: Any, name: str, there: bool) -> None:
-    """Copy a dataset that is whole; what has its name goes only then, and else keeps it."""
+    """Copy a complete dataset; the old one of that name is removed only then."""
     whole, old = new_name("new"), new_name("old")
     try:
         made.copy(name, file, whole)
@@ -274,8 +274,8 @@ def _make(file: Any, name: str, blocks: BlockTensor) -> None:
     form = form_of(blocks)
     chunks = chunks_of(blocks) if blocks.ndim and blocks.size else None
     data = file.create_dataset(name, shape=blocks.shape, dtype=form.array, chunks=chunks)
-    for key, told in attributes_of(form).items():
-        data.attrs[key] = json.dumps(told)
+    for key, facts in attributes_of(form).items():
+        data.attrs[key] = json.dumps(facts)
 
 
 def _part_of_dataset(place: str, name: str, where: Where) -> np.ndarray[Any, Any]:

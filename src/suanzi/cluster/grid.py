@@ -53,7 +53,7 @@ def blocks(size: Any) -> Iterator[None]:
 
 
 def is_left_open() -> bool:
-    """Tell whether nobody said how tensors are cut."""
+    """Tell whether the size of blocks is left to Dask."""
     wanted = _wanted.get()
     return isinstance(wanted, str) and wanted == "auto"
 
@@ -155,7 +155,7 @@ def _bytes(size: str) -> int:
 
 
 def _even(count: int, size: Any) -> tuple[int, ...]:
-    """Return blocks of one axis of a tensor without elements, which no bytes can be counted of."""
+    """Return the blocks of one axis of a tensor without elements: it has no bytes to divide."""
     if not isinstance(size, int) or size < 1:
         return (count,)
     return tuple(min(size, count - at) for at in range(0, count, size)) or (0,)

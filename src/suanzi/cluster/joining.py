@@ -41,7 +41,7 @@ def concat(op: Operator, input_lists: Any, axis: Any) -> BlockTensor:
 
 
 def joined_along(parts: Sequence[BlockTensor], axis: int) -> BlockTensor:
-    """Return tensors of one dtype, and one shape but for an axis, one after the other along it."""
+    """Join tensors of one dtype along an axis; their other sizes are equal."""
     kept = [x for x in parts if x.shape[axis]] or [parts[0]]
     others = grid.common([tuple(b for a, b in enumerate(x.blocks) if a != axis) for x in kept])
     aligned = [

@@ -160,7 +160,7 @@ METHODS.subscript = subscript
 
 @dataclass(frozen=True)
 class Along:
-    """What a slice or an integer takes of the blocks of one axis."""
+    """The parts of the blocks of one axis that a slice or an integer selects."""
 
     blocks: tuple[int, ...]
     """The blocks that something is taken of, in the order of the result."""

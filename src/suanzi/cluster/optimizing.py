@@ -42,7 +42,7 @@ def optimize(graph: Any, keys: Any, **options: Any) -> Any:
 
 
 def _by_own_names(tasks: dict[Any, Any], asked: list[Any]) -> dict[Any, Any]:
-    """Return tasks without those that only give another name to one, as fusing leaves behind."""
+    """Return tasks without aliases of other tasks, which fusing leaves behind."""
     uses: dict[Any, int] = dict.fromkeys(asked, 1)
     for task in tasks.values():
         for one in task.dependencies:
@@ -57,7 +57,7 @@ def _by_own_names(tasks: dict[Any, Any], asked: list[Any]) -> dict[Any, Any]:
 
 
 def _is_plain(graph: Any) -> bool:
-    """Tell whether a graph has element-wise operators, blocks that are there, and a last task."""
+    """Tell whether a graph has only element-wise operators, computed blocks and a last task."""
     if type(graph) is not HighLevelGraph:
         return False
     for layer in graph.layers.values():
@@ -76,7 +76,7 @@ def _of_blocks(graph: Any, keys: list[Any]) -> dict[Any, Any]:
     apart = set(keys)
     layers = {key[0] for key in keys if type(key) is tuple}
     if len(keys) != sum(len(fused.layers[name]) for name in layers if name in fused.layers):
-        fused = fused.cull(apart)  # some of the blocks are not asked for
+        fused = fused.cull(apart)  # some of the blocks are not requested
     left = fused.to_dict()
     known: Programs = {}
     used: set[Any] = set()
@@ -158,7 +158,7 @@ def _step(node: Any) -> Callable[[Cache], Any]:
 
 
 def _has_more(argument: Any) -> bool:
-    """Tell whether an argument has to be computed by itself."""
+    """Tell whether an argument is itself a task."""
     return callable(getattr(argument, "substitute", None))
 
 

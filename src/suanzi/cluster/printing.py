@@ -7,7 +7,7 @@ from typing import Any
 
 import dask
 
-from suanzi.cluster.computing import told
+from suanzi.cluster.computing import with_clear_errors
 from suanzi.cluster.moving import joined
 from suanzi.cluster.tasks import large_like
 from suanzi.cluster.tensor import BlockTensor
@@ -22,7 +22,7 @@ def printed(x: BlockTensor) -> str:
     axes = shown_of(x.shape, options)
     runs = [_runs(axis) for axis in axes]
     pieces = [x[part] if part else x for part in product(*runs)]
-    found: Any = told(x.graph, lambda: dask.compute(*pieces))
+    found: Any = with_clear_errors(x.graph, lambda: dask.compute(*pieces))
     cut = " x ".join(map(str, x.numblocks)) or "1"
     facts = [f"dtype={x.dtype}", *quantization(large_like(x)), f"blocks={cut}"]
     if x.size == 0:

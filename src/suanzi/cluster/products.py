@@ -89,7 +89,7 @@ def _product_dtype(op: Operator, operands: list[BlockTensor], dtype: Any) -> DTy
     """Return the dtype of a product, or raise the operator's own error of ranks and dtypes."""
     call = call_on_blocks(op.name, *map(Hole, range(len(operands))), dtype=dtype)
     stand_ins = [_one(x) for x in operands[:2]]
-    # A bias goes with the shape of the weight, which stands for none here.
+    # A bias matches the shape of the weight, which a stand-in does not have.
     stand_ins += [_core.full((1,), x.dtype, 1) for x in operands[2:]]
     made: DType = result_of(call, stand_ins).dtype
     return made

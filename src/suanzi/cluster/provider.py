@@ -1,4 +1,4 @@
-"""The provider of the device type `cluster`: one device, which is whatever Dask computes on."""
+"""The provider of the device type `cluster`: one device, Dask's default scheduler."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import dask
 
 from suanzi import _core, quantized, registry
 from suanzi.cluster import creating, grid
-from suanzi.cluster.computing import told
+from suanzi.cluster.computing import with_clear_errors
 from suanzi.cluster.elementwise import elementwise, on_elements
 from suanzi.cluster.graph import from_tasks, new_name
 from suanzi.cluster.quantization import Quantization, codes, quantization_of, standing_for
@@ -139,7 +139,7 @@ def _padding(arguments: Mapping[str, Any], padded: Tensor) -> Any:
 
 @way("quantize")
 def quantize(x: BlockTensor, dtype: DType, **given: Any) -> BlockTensor:
-    """Return real numbers as quantised blocks; what is not given is computed now, of all blocks."""
+    """Return real numbers as quantised blocks; scales that are not given are computed now."""
     return _quantised(QUANTIZE, "x", x, dtype, given)
 
 
@@ -170,7 +170,7 @@ def _ranges(op: Operator, name: str, x: BlockTensor, axis: int) -> tuple[list[fl
     ends = [
         registry.call("reduce", numbers, mode, axes) if axes else numbers for mode in ("MIN", "MAX")
     ]
-    found: Any = told(x.graph, lambda: dask.compute(*ends))
+    found: Any = with_clear_errors(x.graph, lambda: dask.compute(*ends))
     lows, highs = ([float(n) for n in one.reshape(-1).tolist()] for one in found)
     if not all(map(math.isfinite, lows + highs)):
         raise quantized.without_range(op, name)
@@ -275,7 +275,7 @@ def without_values(
     n_bytes: Any,
     min2maj: object = None,
 ) -> Any:
-    """Return quantised blocks that nobody has set; values of this machine are cut into blocks."""
+    """Return uninitialised quantised blocks; values of this machine are cut into blocks."""
     if values is not None:
         return NotImplemented
     facts = Quantization(tuple(scale), zero_point, None if channel_axis < 0 else channel_axis)

@@ -57,15 +57,15 @@ class Form:
 
     @property
     def attribute(self) -> dict[str, Any] | None:
-        """What the attribute says; None where the array says it all by itself."""
+        """The value of the attribute; None where the array needs none."""
         if self.dtype.name in _PLAIN:
             return None
-        told: dict[str, Any] = {"dtype": self.dtype.name}
+        described: dict[str, Any] = {"dtype": self.dtype.name}
         if self.quantization is not None:
             facts = self.quantization
-            told |= {"scale": list(facts.scale), "zero_point": facts.zero_point}
-            told["channel_axis"] = facts.axis
-        return told
+            described |= {"scale": list(facts.scale), "zero_point": facts.zero_point}
+            described["channel_axis"] = facts.axis
+        return described
 
     def to_array(self, block: Tensor) -> np.ndarray[Any, Any]:
         """Return a block as what is stored."""
@@ -119,15 +119,19 @@ def form_found(title: str, shape: tuple[int, ...], array: Any, attribute: Any) -
         f"elements of {array} with shape {shape}."
     )
     try:
-        told = json.loads(attribute) if isinstance(attribute, str) else attribute
-        if not isinstance(told, dict):
+        given = json.loads(attribute) if isinstance(attribute, str) else attribute
+        if not isinstance(given, dict):
             raise problem
-        form = Form(dtype_of(told["dtype"]) if type(told["dtype"]) is str else int8)
+        form = Form(dtype_of(given["dtype"]) if type(given["dtype"]) is str else int8)
         if form.dtype.name in _PLAIN or np.dtype(array).newbyteorder("<") != form.array:
             raise problem
-        if "scale" not in told:
+        if "scale" not in given:
             return form
-        facts = [[float(s) for s in told["scale"]], told["zero_point"], told["channel_axis"]]
+        facts = [
+            [float(s) for s in given["scale"]],
+            given["zero_point"],
+            given["channel_axis"],
+        ]
         if not quantises(form.dtype, shape, *facts):
             raise problem
         return Form(form.dtype, Quantization(tuple(facts[0]), facts[1], facts[2]))
@@ -139,7 +143,7 @@ def form_found(title: str, shape: tuple[int, ...], array: Any, attribute: Any) -
 
 
 def regular(x: BlockTensor) -> BlockTensor:
-    """Return a tensor whose blocks along an axis are all of one size, but for the last."""
+    """Return a tensor whose blocks along an axis all have one size, except the last."""
     sizes = tuple(map(max, x.blocks))
     cuts = tuple(
         tuple(min(size, n - at) for at in range(0, n, size)) if n else (0,)

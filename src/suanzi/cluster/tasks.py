@@ -36,7 +36,7 @@ class Context:
     options: PrintOptions
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return what travels: of a rule set of one's own that no name stands for, its text."""
+        """Return what is sent; a rule set that has no registered name is sent as text."""
         named = loaded.get(self.rules.name) is self.rules or self.rules.text is None
         return self.rules if named else self.rules.text, self.domain_errors, self.options
 
@@ -85,7 +85,7 @@ def in_force() -> Context:
 
 @dataclass(frozen=True)
 class Hole:
-    """Where a block comes to stand among the arguments of a call: that of a number."""
+    """The position of a block among the arguments of a call, by its number."""
 
     number: int
 

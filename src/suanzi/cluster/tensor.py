@@ -17,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 
 from suanzi import registry
 from suanzi.cluster import ways
-from suanzi.cluster.computing import computed_here, gathered, told
+from suanzi.cluster.computing import computed_here, gathered, with_clear_errors
 from suanzi.cluster.grid import Blocks, numbers, shape_of
 from suanzi.cluster.optimizing import optimize
 from suanzi.device import Device, DeviceLike, DeviceType
@@ -56,7 +56,7 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         dtype: DType,
         quantization: Quantization | None = None,
     ) -> None:
-        """Keep what is known to be right; :mod:`suanzi.cluster.graph` makes tensors."""
+        """Arguments are not checked; :mod:`suanzi.cluster.graph` creates tensors."""
         self.graph = graph
         self.name = name
         self.blocks = blocks
@@ -155,14 +155,16 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
             made: Tensor = super(BlockTensor, self).compute(**kwargs) if here is None else here
             return made
 
-        return told(self.graph, compute)
+        return with_clear_errors(self.graph, compute)
 
     def persist(self, **kwargs: Any) -> BlockTensor:
         """Compute all blocks, which the cluster keeps, and return the tensor of them.
 
         With a `distributed.Client` it returns at once, while they are computed.
         """
-        made: BlockTensor = told(self.graph, lambda: super(BlockTensor, self).persist(**kwargs))
+        made: BlockTensor = with_clear_errors(
+            self.graph, lambda: super(BlockTensor, self).persist(**kwargs)
+        )
         return made
 
     def to_host(self) -> Tensor:

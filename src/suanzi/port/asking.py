@@ -1,4 +1,4 @@
-"""The lists of dtypes asked anew of the installed framework, and what differs from ours."""
+"""Lists the dtypes that an installed framework takes, and the differences from suanzi's list."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Asked:
 
     @cached_property
     def now(self) -> Support:
-        """What was asked."""
+        """The list of the installed framework."""
         return read_support(self.framework, self.text)
 
     @property
     def then(self) -> Support:
-        """What suanzi's list has."""
+        """suanzi's list."""
         found = support(self.framework)
         assert found is not None
         return found

@@ -1,4 +1,4 @@
-"""Call: one call of a program, whoever recorded it; and the files that hold them."""
+"""Call: one recorded call of a program; and the files of recorded calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Taken:
 
     operand: Operand
     made_by: int | None = None
-    """The number of the call whose result it is; None for what comes from elsewhere."""
+    """The number of the call that returned it; None for other tensors."""
     least: int | float | None = None
     """The least number that was given here, of all calls that are one record."""
     greatest: int | float | None = None
@@ -72,7 +72,7 @@ class Calls:
     version: str
     calls: tuple[Call, ...]
     raised: str | None = None
-    """What the program raised; its calls until then are there."""
+    """What the program raised; the calls until then are kept."""
     missed: int = 0
     """Calls that the recorder could not note."""
     results: bool = True

@@ -45,10 +45,10 @@ class Verdict:
     """What the source's rules say; None for an operator that does not promote."""
     target: Answer | None
     text: str
-    """What is there, and what was."""
+    """The dtype in the target, and the one before."""
     fix: Fix | None
     asked: str = ""
-    """The operator and its operands, where the rules were not asked."""
+    """The operator and its operands, where no rule set was used."""
 
     @property
     def question(self) -> str:
@@ -88,7 +88,7 @@ class Finding:
         return f"{where.file}:{where.line}" if where.line else f"{where.file} {where.function}"
 
     def lines(self) -> list[str]:
-        """Return what is said of it, in a few lines."""
+        """Return the finding in a few lines."""
         said = [self.verdict.text]
         if self.followers:
             many = sum(call.count for call in self.followers)

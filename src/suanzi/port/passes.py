@@ -41,7 +41,7 @@ def exact(value: float) -> int | Fraction:
 
 
 def written(rules: RuleSet, way: str | None, result: DType, into: DType | None) -> Cell | None:
-    """Return what is there after a result was written; None where the rule set does not say."""
+    """Return the dtype after a result was written; None where the rule set does not define it."""
     if way is None or into is None:
         return Cell(result, "a new tensor")
     rule, there = rules.writes.get(way), rules.made.get(into, into)
@@ -51,21 +51,21 @@ def written(rules: RuleSet, way: str | None, result: DType, into: DType | None) 
 
 
 class Judge:
-    """One source and one target; it remembers what it was asked."""
+    """One source and one target; answers are cached."""
 
     def __init__(self, source: RuleSet, target: RuleSet) -> None:
         self.source, self.target = source, target
         self._answers: dict[tuple[RuleSet, Operator, tuple[Operand, ...]], Answer] = {}
 
     def ask(self, rules: RuleSet, op: Operator, operands: Sequence[Operand]) -> Answer:
-        """Return what a rule set says, from memory where it was asked before."""
+        """Return the answer of a rule set, from the cache if possible."""
         key = rules, op, tuple(operands)
         if key not in self._answers:
             self._answers[key] = answer(operands, rules, op)
         return self._answers[key]
 
     def here(self, dt: DType) -> DType:
-        """Return what a dtype of the program is there from the start: JAX has no 64 bits."""
+        """Return the target's dtype for a dtype of the program: JAX has no 64 bits."""
         return self.target.made.get(dt, dt)
 
     def judge(
@@ -169,7 +169,7 @@ class Judge:
                 text = f"{show(value)} is out of range of {target.dtype}"
                 return self.verdict("SZ006", source, target, text)
         if target.output is not target.dtype and source.dtype is not target.dtype:
-            # Compared, and in a dtype that tells less apart.
+            # A comparison in a dtype that distinguishes fewer values.
             tensors = [o.dtype for o in target.operands if o.dtype is not None]
             kept = [dt for dt in tensors if contains(source.dtype, dt)]
             gone = next((x for dt in kept if (x := loss(dt, target.dtype)) is not None), None)
@@ -196,7 +196,7 @@ class Judged:
     unknown: dict[str, int]
     """Operators that are not known and were given several dtypes, or changed one: not judged."""
     unexplained: dict[str, int]
-    """Operators that promote, in calls whose result the source's rules do not give: not judged."""
+    """Operators that promote, in calls whose result contradicts the source's rules: not judged."""
     uniform: int
     """Calls of operators that are not known and were given one dtype, which came out."""
     unwritten: dict[str, int]

@@ -47,7 +47,7 @@ def usual_targets(source: str = "torch") -> list[str]:
     ['cann', 'torch', 'mindspore', 'jax']
     """
     if source in ("paddle", "mindspore"):
-        # What OpenVINO makes of their programs was never asked.
+        # Converted programs of these frameworks were never tested with OpenVINO.
         return [name for name in ("cann", "torch", "mindspore", "paddle", "jax") if name != source]
     return ["cann", "mindspore", "paddle", "openvino", "jax"]
 
@@ -258,7 +258,7 @@ def judge(
 
 
 def _short(place: str) -> str:
-    """Return a place relative to where we are, if it lies below."""
+    """Return a place relative to the current directory, if it is inside."""
     here = os.getcwd() + os.sep
     return place.removeprefix(here)
 

@@ -127,7 +127,7 @@ def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) 
 
 
 def _load(framework: str) -> ModuleType:
-    """Return the recorder, which imports nothing of suanzi and is loaded when it is asked for."""
+    """Return the recorder module; it imports nothing of suanzi, and is loaded when it is used."""
     check_framework(framework)
     if importlib.util.find_spec(framework) is None:
         raise NotInstalled(f"port.trace: {framework} is not installed here.")

@@ -80,7 +80,7 @@ class Lack:
 
     @property
     def text(self) -> str:
-        """What is lacking, where, and what is there instead."""
+        """The dtype that is not supported, where, and the dtypes that are."""
         there = ", ".join(dt.name for dt in sorted(self.taken, key=lambda dt: (dt.kind, dt.bits)))
         return (
             f"{self.operator} does not take {self.dtype} on {', '.join(self.chips)}: "
@@ -93,7 +93,7 @@ _own: dict[str, str] = {}
 
 
 def use_list(path: str | PathLike[str]) -> Support:
-    """Take a list that ``suanzi live --dtypes --write`` wrote instead of ours, from now on."""
+    """Use a list that ``suanzi live --dtypes --write`` wrote instead of suanzi's."""
     try:
         text = Path(path).read_text("utf-8")
         target = next(x.split()[1] for x in text.splitlines() if x.startswith("target "))
@@ -127,7 +127,7 @@ def support(target: str) -> Support | None:
 
 
 def read_support(target: str, text: str) -> Support:
-    """Return what a text says of a target."""
+    """Read the list of a target."""
     name = target.partition("+")[0]
     head: dict[str, list[str]] = {"source": [], "chips": [], "others": [], "asked": []}
     taken: dict[tuple[str, int], dict[str, frozenset[DType]]] = {}
@@ -148,7 +148,7 @@ def read_support(target: str, text: str) -> Support:
     chips = tuple(chip for line in head["chips"] for chip in line.split())
     asked = frozenset(dtype(word) for line in head["asked"] for word in line.split()) or None
     if asked is not None and target == "openvino+torch":
-        # Its frontend converts what is not a floating-point number before many operators.
+        # Its frontend converts other dtypes to floating point before many operators.
         asked = frozenset(dt for dt in asked if dt.kind == "float")
     others = ", ".join(head["others"])
     return Support(name, tuple(head["source"]), chips, others, asked, taken, places)
@@ -193,7 +193,7 @@ def lacks(
     }
     asked = {place: dt for place, dt in tensors.items() if (name, place) in known.taken}
     if not name.startswith("aclnn"):
-        # What was asked of the others: as many tensors as there are, of one dtype.
+        # The others were probed with all of their tensors in one dtype.
         if len(asked) != known.places[name] or len(set(asked.values())) != 1:
             return None
         asked = dict(list(asked.items())[:1])
@@ -264,7 +264,7 @@ class Dtypes:
         return Fix(text + (f": {lost}" if lost else ""), cast_code(self.rules, "x", best))
 
     def notes(self) -> list[str]:
-        """Return what is known for some chips alone, and of which operators nothing is."""
+        """Return notes about dtypes known for some chips only, and about unknown operators."""
         name = self.rules.name
         said = []
         if self.known is not None and not self.is_asked:

@@ -20,7 +20,7 @@ _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
 _blocks = Blocks(_active, "promotion", "its rule set")
 _core.use_rules(_active, loaded)
 _everywhere: RuleSet | None = None
-"""What is in force where nothing was chosen; None is `cann`, which is made when it is asked."""
+"""The rule set in force where none was chosen; None is `cann`, created on first use."""
 
 
 def get_promotion() -> RuleSet:

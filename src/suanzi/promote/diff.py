@@ -52,7 +52,7 @@ class Diff:
     """How many pairs of each shape were compared."""
     differences: tuple[Difference, ...]
     asked: tuple[DType, ...] | None = None
-    """The dtypes that were asked for; None for all."""
+    """The requested dtypes; None for all."""
 
     @property
     def only_a(self) -> tuple[DType, ...]:

@@ -34,11 +34,11 @@ class Document:
     """What it is ``like``."""
 
     def one(self, key: str, default: str = "") -> str:
-        """Return the first value of a key, said here or taken over."""
+        """Return the first value of a key, given here or inherited."""
         return next(iter(self.all(key)), default)
 
     def all(self, key: str) -> tuple[str, ...]:
-        """Return all values of a key; one that is said here replaces all that are taken over."""
+        """Return all values of a key; a value given here replaces all inherited ones."""
         own = tuple(value for k, value in self.facts if k == key)
         return own if own or self.base is None else self.base.all(key)
 

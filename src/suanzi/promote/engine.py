@@ -41,7 +41,7 @@ class Layer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One consultation of one layer."""
+    """One layer's answer."""
 
     layer: Layer
     text: str

@@ -19,7 +19,7 @@ from suanzi.status import InvalidArgument
 if TYPE_CHECKING:
     from suanzi._html import Mark
 
-# Which entry of RuleSet.sources a layer comes from, and the layers that are suanzi's own.
+# The entry of RuleSet.sources that a layer comes from, and suanzi's own layers.
 _SOURCES = {
     Layer.NUMBER: "numbers",
     Layer.ZERO_DIM: "zero-d",
@@ -45,7 +45,7 @@ class Explanation:
 
     answer: Answer
     like: RuleSet | None = None
-    """The rule set whose result is to be kept: that of the framework a program comes from."""
+    """The rule set whose result is to be kept: that of the program's framework."""
 
     @property
     def dtype(self) -> DType | None:
@@ -59,7 +59,7 @@ class Explanation:
 
     @property
     def rules(self) -> RuleSet:
-        """The rule set that was asked."""
+        """The rule set of the answer."""
         return self.answer.rules
 
     @property
@@ -167,7 +167,7 @@ class Explanation:
         return lines
 
     def _compared(self, wanted: Answer) -> str:
-        """Say what the rule set `like` gives, and why where it is something else."""
+        """Return the answer of the rule set `like`, and the reason if it differs."""
         if not self.differs:
             return "the same" if wanted.dtype is not None else "refused, too"
         why = f"{wanted.layer.value}: {wanted.reason}"
@@ -223,7 +223,7 @@ class Explanation:
         }
 
     def _kept(self) -> dict[str, Any]:
-        """Return what is said of `like` as plain data; nothing without it."""
+        """Return the part about `like` as plain data; empty without it."""
         if self.wanted is None:
             return {}
         wanted = self.wanted

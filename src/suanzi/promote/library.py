@@ -1,4 +1,4 @@
-"""The rule sets by name: the built-in ones, made when first asked for, and those of the user."""
+"""The rule sets by name: the built-in ones, created on first use, and the user's."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def register_rules(rules: RuleSet) -> RuleSet:
 
 
 def rules_or_file(name: str) -> RuleSet:
-    """Return a rule set by its name, or from the file of that name, whatever it ends in."""
+    """Return a rule set by its name, or from a file."""
     name = name.strip()
     try:
         return rule_set(name)
@@ -87,7 +87,7 @@ def rules_or_file(name: str) -> RuleSet:
 
 
 def learn_rules(text: str) -> RuleSet:
-    """Make the rule set of a text known by its name here, as it is in the process it comes from."""
+    """Register the rule set of a text under its name, as in the process that sent it."""
     rules = RuleSet.from_text(text)
     there = loaded.get(rules.name)
     return there if there is not None and there.text == text else register_rules(rules)

@@ -187,7 +187,7 @@ def _cells(
     for name, op, operands, kind, said in answers:
         chosen = rule_set(rules if rules is not None else name or framework)
         if name is not None and chosen.name != name:
-            continue  # asked with other attributes than this rule set has
+            continue  # the probe used other attributes than this rule set
         mine = answer([_operand(text) for text in operands], chosen, op)
         theirs = dtype(said) if kind == "answer" else None
         message = "" if kind == "answer" else printable(str(said))

@@ -46,7 +46,7 @@ SYMBOLS = {
 OPERATORS: dict[str, OperatorClass] = {}
 """The class of every operator that promotes, by name; their declarations fill it.
 
-An operator that takes one operand is there too: its class says what happens to an integer."""
+It includes operators of one operand: the class says what happens to an integer."""
 
 AS_TYPED: dict[str, OperatorClass] = {}
 """The same, by name and by Python's symbol."""

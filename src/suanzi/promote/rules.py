@@ -51,9 +51,9 @@ class RuleSet(_core.RuleTable):
     number: layers.NumberRule
     """A tensor dtype with a Python number."""
     alone: Mapping[NumberKind, DType]
-    """What a Python number is when no tensor is there; a kind that is missing is refused."""
+    """The dtype of a Python number without tensors; a kind that is missing is refused."""
     numbers_are_zero_dim: bool = False
-    """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not asked."""
+    """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not used."""
     numbers_yield_in: frozenset[str] = frozenset()
     """Operators in which such a number yields to a 0-d tensor as to a dimensioned one."""
     overflow: Literal["wrap", "refuse"] = "wrap"

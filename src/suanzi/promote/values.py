@@ -228,7 +228,7 @@ def _convert_real(value: Real, dtype: DType, saturate: bool = False) -> Real:
     magnitude = abs(exact)
     exponent = _floor_log2(magnitude)
     step = Fraction(2) ** (max(exponent, info.min_exponent) - dtype.mantissa_bits)
-    # round() of a Fraction goes to the nearest integer, ties to the even one.
+    # round() of a Fraction rounds to the nearest integer, ties to even.
     rounded = round(magnitude / step) * step
     if rounded > Fraction(info.max):
         return math.nan if not dtype.has_infinity else math.inf if exact > 0 else -math.inf

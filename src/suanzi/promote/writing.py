@@ -24,7 +24,7 @@ class WriteRule:
     """What a text table calls it."""
     text: str
     answer: Callable[[DType, DType], Cell]
-    """The promoted dtype and that of the tensor written to, to the dtype that is there then."""
+    """From the promoted dtype and the dtype of the target tensor to the dtype after the write."""
 
 
 def _category(result: DType, target: DType) -> Cell:

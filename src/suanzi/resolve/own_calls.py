@@ -64,7 +64,7 @@ class Recorder:
         kinds = tuple(_without_origin(x) for x in arguments)
         alike = self.variants.setdefault((op.name, kinds, *key[2:]), [])
         if key not in self.found and len(alike) == _VARIANTS:
-            # What goes round in a loop, x = x + y, would be another call each time.
+            # In a loop, x = x + y would be a new call each time.
             key = alike[-1]
         elif key not in self.found:
             alike.append(key)

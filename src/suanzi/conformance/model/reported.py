@@ -61,7 +61,7 @@ class Settings(TypedDict, total=False):
     strict: bool
     """Whether failures in quality and extensions count, too."""
     has: Filter
-    """The dtypes that the backend was said to have."""
+    """The dtypes that --has declares."""
     unclaimed: dict[str, str]
     """The interfaces that were not tested, because the backend does not have them, and why."""
     jobs: int

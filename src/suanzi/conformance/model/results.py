@@ -57,7 +57,7 @@ class Result:
     extension: bool = False
     """Whether the case asks for something that the standard does not have."""
     basis: Basis | None = None
-    """Where the case's requirement comes from; None in old reports, which do not say it."""
+    """Where the case's requirement comes from; None in old reports."""
     broken: Basis | None = None
     """The basis of the violated requirement: a normative case can fail in quality only."""
     because: str | None = None
@@ -67,7 +67,7 @@ class Result:
     throughout: bool = False
     """Whether the reading must be the same in all cases of its erratum."""
     needs: str | None = None
-    """The dtypes that an unsupported case takes, where its own says less."""
+    """The dtypes that an unsupported case takes, where `dtype` does not name all."""
     ulp: Measure | None = None
     """The largest error, in units in the last place."""
     bound: Measure | None = None
@@ -79,7 +79,7 @@ class Result:
     issue: str | None = None
     """Where a known failure is discussed."""
     unexpected: bool = False
-    """Whether it passed, and a deviation says that it fails."""
+    """Whether it passed although a deviation lists it as failing."""
     reproduction: str | None = None
     """Something to paste, for what did not pass."""
     culprit: str | None = None
@@ -127,7 +127,7 @@ class Result:
         return self.id.split("/", 3)[-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what there is to say; numbers that JSON does not have are strings."""
+        """Return what is set as data; numbers that JSON does not have are strings."""
         return {
             name: _to_json(value)
             for name, value in asdict(replace(self, alone=None, kept=None)).items()
@@ -156,9 +156,9 @@ class Run:
     """A subject tested against the standard."""
 
     subject: dict[str, Any]
-    """What it says of itself."""
+    """Its description of itself."""
     settings: dict[str, Any]
-    """What was asked for: rules, seed, filters, the hash of the cases."""
+    """What was requested: rules, seed, filters, the hash of the cases."""
     results: Sequence[Result]
     seconds: float = 0.0
     unused: list[str] = field(default_factory=list)

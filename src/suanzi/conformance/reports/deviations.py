@@ -49,7 +49,7 @@ from suanzi.status import InvalidArgument
 
 _PACKAGED = Path(__file__).parent / "deviations"
 _CASES = ("case", "op", "group", "dtype")
-"""The patterns that say which cases."""
+"""The patterns that select cases."""
 _PATTERNS = (*_CASES, "problem")
 _SEVERAL = re.compile(NO_INTERPRETATION + r" E\d+: .*?: ")
 """How a problem begins where a case has several interpretations."""

@@ -58,7 +58,7 @@ def write(run: Run, path: str | PathLike[str]) -> None:
 
 
 def _speakable(value: Any) -> Any:
-    """Return what is to be shown, without characters that no text has."""
+    """Return a value without characters that text cannot have."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -200,7 +200,7 @@ def _compact(
 
 
 def _tally(words: Iterable[str]) -> list[tuple[str, int]]:
-    """Return how often each word comes, in the order in which they come."""
+    """Return how often each word occurs, in the order of first occurrence."""
     return list(Counter(words).items())
 
 

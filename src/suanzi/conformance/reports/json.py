@@ -90,7 +90,7 @@ def write(run: Run, path: str | PathLike[str]) -> None:
 
 
 def read(path: str | PathLike[str]) -> Run:
-    """Return the run that a file holds, whoever wrote it: what is no report is said to be none."""
+    """Return the run of a file, or raise InvalidArgument if it is not a report."""
     try:
         with Path(path).open("rb") as file:
             raw = file.read(LONGEST + 1)

@@ -130,7 +130,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Level(Reached):
-    """A level, with what is in the way and how good its interfaces are."""
+    """A level, with what is missing and the quality of its interfaces."""
 
     in_the_way: tuple[str, ...] = ()
     quality: Quality = Quality(0, 0)

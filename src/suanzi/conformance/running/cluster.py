@@ -28,7 +28,7 @@ _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 60
 """How long to wait for the first worker of a cluster that has none yet."""
 _LOOK_SECONDS = 5
-"""How often to see whether the scheduler is there, while nothing comes."""
+"""How often to check that the scheduler runs while no result arrives."""
 
 _idle: dict[str, deque[Subject]] = {}
 _lock = Lock()

@@ -20,7 +20,7 @@ from suanzi.conformance.running.process import Asked, Backend, Subject, Unanswer
 ENOUGH = 10
 """Calls of an interface in one group that end in one way, after which the group is not tried."""
 _ENOUGH_IN_ALL = 4 * ENOUGH
-"""Crashes of one interface, whatever their group: each takes a process."""
+"""Crashes of one interface in all groups: each takes a process."""
 _SEARCHES = 3
 """Searches for a culprit in one interface: the first has found what there is to find."""
 _SECONDS = 30.0

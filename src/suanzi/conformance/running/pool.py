@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from suanzi.conformance.running.run import Job
 
 Work = Callable[..., "Iterator[Result]"]
-"""Gives the results of a job: subject, job, results that are there, how the last process died."""
+"""Gives the results of a job: subject, job, results so far, how the last process died."""
 _context = multiprocessing.get_context("spawn")
 _FRUITLESS = 3
 """Deaths of a process without a result between them after which a run ends."""
@@ -62,7 +62,7 @@ def run_in_processes(
     timeout: float,
     found: dict[str, list[Result]],
 ) -> Generator[tuple[Job, list[Result]], None, None]:
-    """Give each job with its results, as it is done, and fill `found` with each as it comes."""
+    """Give each job with its results when it is done; `found` gets each result at once."""
     waiting, busy = deque(jobs), dict[Connection, Worker]()
     deaths: Counter[tuple[str, int]] = Counter()
 
@@ -85,7 +85,7 @@ def run_in_processes(
                 except (EOFError, OSError):
                     del busy[connection]
                     worker.process.join(5.0)
-                    if job is None:  # it had been told to end
+                    if job is None:  # it had to end
                         continue
                     how = ending(worker.process.exitcode or 0)
                     deaths[job.op, len(results)] += 1
@@ -124,7 +124,7 @@ def _nobodys_program() -> Iterator[None]:
 
 
 def _serve(connection: Connection, work: Work, backend: Backend, timeout: float) -> None:
-    """Do jobs until there is none left, or nobody to give one."""
+    """Do jobs until none is left, or the first process has ended."""
     global _subject
     # Ctrl-C reaches every process of the terminal; the first one decides, and ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -145,7 +145,7 @@ def _serve(connection: Connection, work: Work, backend: Backend, timeout: float)
 
 
 def _end_with_the_first() -> None:
-    """End when the first process is gone, be it killed: nobody else would end this one."""
+    """End when the first process has ended, even if it was killed."""
     first = multiprocessing.parent_process()
     if first is not None:
         first.join()

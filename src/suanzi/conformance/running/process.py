@@ -111,7 +111,7 @@ _START_SECONDS = 120.0
 _LONGEST_SECONDS = 1e6
 """No system waits for longer at once; infinity is as good."""
 _LOOK_SECONDS = 0.5
-"""How often to see whether a process is there at all: others may hold its end of the pipe open."""
+"""How often to check that the process runs: others may hold its end of the pipe open."""
 _WATCHED_BYTES = 2048
 """Inputs up to this size are looked at again after a call."""
 _LONGEST_LINE = 1 << 30
@@ -119,7 +119,7 @@ _LONGEST_LINE = 1 << 30
 _ERRORS_KEPT = 1 << 20
 """How much of the error stream is kept: only its end is ever shown."""
 _ERRORS_READ = 1 << 16
-"""How far back it is read for a last word; AddressSanitizer takes some pages to say it."""
+"""How far back it is read for the last message; AddressSanitizer's takes some pages."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Backend:
     """Which subject, and how its process is started."""
 
     title: str
-    """As it was asked for: torch, ./libvendor.so, package.module:Adapter."""
+    """As it was named: torch, ./libvendor.so, package.module:Adapter."""
     adapter: str
     """The module and the class, for the worker."""
     python: str = sys.executable
@@ -136,7 +136,7 @@ class Backend:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a subject says of itself."""
+    """A subject's description of itself."""
 
     name: str
     version: str
@@ -147,7 +147,7 @@ class Facts:
     notes: list[str]
     python: str
     literals: dict[str, str] = field(default_factory=dict)
-    """How its users write a tensor of a dtype, and the dtype; empty if that cannot be said."""
+    """How its users write a tensor of a dtype, and the dtype; empty if unknown."""
     dtypes: list[str] | None = None
     """The dtypes that it has; None if it does not declare them."""
     defaults: bool = False
@@ -191,7 +191,7 @@ class Subject:
         self._asked = 0
         self._rest = bytearray()
         self.since: list[str] = []
-        """The cases that were asked of this process, or of the last one, since its start."""
+        """The cases that this process, or the last one, has run since its start."""
         hold()
         try:
             self._launch()
@@ -202,7 +202,7 @@ class Subject:
             self.greet()
 
     def greet(self) -> Facts:
-        """Wait until the process is there, and return what it says of itself."""
+        """Wait for the process, and return its description of itself."""
         try:
             self.facts = self._greeting()
         except BaseException:
@@ -282,10 +282,10 @@ class Subject:
         return read_answer(said)
 
     def _said(self, until: float) -> dict[str, Any] | None:
-        """Return the answer to what was asked; empty if the process ended, None if it is late."""
+        """Return the answer to the last question; empty if the process ended, None if late."""
         while line := self._line(until - time.monotonic()):
             said = _read_json(line)
-            # What is said twice, or too late, is no answer to this.
+            # A repeated or late answer belongs to another question.
             if said.get("id", self._asked) == self._asked:
                 return said
         return None if line is None else {}
@@ -344,7 +344,7 @@ class Subject:
         self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, self._errors.tell() - _ERRORS_READ))
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        # A sanitizer sums up what it found, and then goes on about itself.
+        # A sanitizer prints a summary, and then more about itself.
         summary = (line for line in reversed(lines) if line.startswith("SUMMARY: "))
         last = next(summary, lines[-1] if lines else "")
         return last.removeprefix("SUMMARY: ").strip()
@@ -411,7 +411,7 @@ def ending(code: int) -> str:
 
 
 def _read_json(line: bytes) -> dict[str, Any]:
-    """Return what a line says; a line that is no JSON is nobody's answer, and is said to be so."""
+    """Return a line of JSON as data; another line is reported as a broken answer."""
     try:
         said = json.loads(line) if line else {}
     except (ValueError, RecursionError):
@@ -420,7 +420,7 @@ def _read_json(line: bytes) -> dict[str, Any]:
 
 
 def _facts(said: Any) -> Facts:
-    """Return what a backend says of itself, or raise Malformed."""
+    """Return a backend's description of itself, or raise Malformed."""
     found = decode(Facts, said)
     if not set(found.dtypes or ()) <= set(ITEMSIZE):
         raise Malformed(f"dtypes is {found.dtypes!r}, not names of dtypes"[:200])
@@ -459,7 +459,7 @@ def _is_watched(case: Case) -> bool:
 
 
 def read_answer(said: dict[str, Any]) -> Answer | Unanswered:
-    """Return what a subject said; whatever that is, it is an answer or words about it."""
+    """Return the answer of a subject, or why it is none."""
     if "unsupported" in said:
         outcome: Literal["unsupported", "skipped"]
         outcome = "skipped" if said.get("unsaid") is True else "unsupported"

@@ -131,7 +131,7 @@ Given = Data | Bytes | Shaped
 _FRAMEWORKS = Path(__file__).parents[1] / "subjects" / "frameworks"
 _MOST_ELEMENTS = 2000
 _LONGEST = 100_000
-"""Characters of a program beyond which nobody would paste it."""
+"""Longer programs are not shown."""
 _PLAIN = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16 "
     "bfloat16 float32 float64 complex64 complex128".split()
@@ -176,10 +176,10 @@ def _program(case: Case, backend: Backend, facts: Facts) -> str | None:
 
         try:
             return c_program(case, str(backend.options.get("path", backend.title)))
-        except Unsupported:  # what C cannot say is no program
+        except Unsupported:  # C cannot express it
             return None
     if backend.adapter == "cluster_adapter:Adapter":
-        return None  # the command says it in one line
+        return None  # the command is enough
     return _of_adapter(case, backend, facts)
 
 
@@ -229,7 +229,7 @@ def _of_suanzi(case: Case, facts: Facts) -> str:
 
 
 def _promotion(rules: str) -> str:
-    """Return how a rule set is said in a script that stands alone."""
+    """Return the expression for a rule set in a standalone script."""
     if rules not in registered:
         return repr(rules)
     chosen = rule_set(rules)
@@ -280,7 +280,7 @@ def read(x):
 
 
 def _due(case: Case, words: str, status: str, form: Form, statuses: bool = True) -> list[str]:
-    """Return lines that assert what is due of a `status` and `outputs`."""
+    """Return lines that assert the expected `status` and `outputs`."""
     found = ways(case.expect(), len(case.interface.outputs), statuses)
     refusals = list(dict.fromkeys(name for way in found for name in way.statuses))
     gives = any(not way.statuses for way in found)
@@ -313,7 +313,7 @@ def _variable(name: str) -> str:
 
 
 def _by_adapter(given: Given) -> str:
-    """Return how an adapter makes what is no number."""
+    """Return how an adapter creates an argument that is not a number."""
     if isinstance(given, Bytes):
         return f'adapter.memory(bytes.fromhex("{given.content.hex()}"))'
     if isinstance(given, Shaped):

@@ -40,7 +40,7 @@ class Job:
 
 
 def facts_of(backend: Backend) -> Facts:
-    """Start a subject, and return what it says of itself."""
+    """Start a subject, and return its description of itself."""
     with Subject(backend) as subject:
         return subject.facts
 
@@ -62,7 +62,7 @@ def run_each(
     so_far: dict[str, list[Result]] | None = None,
     started: Subject | None = None,
 ) -> Generator[tuple[Job, list[Result]], None, None]:
-    """Give each job with its results, as it is done; whatever ends it ends all its processes.
+    """Give each job with its results when it is done; closing the generator ends all processes.
 
     `so_far` gets the results of every interface as they come, those of unfinished ones, too.
     `started` is a running process; it is used, or ended if it is not needed.
@@ -92,7 +92,7 @@ def run_job(subject: Asked, job: Job) -> list[Result]:
 def results_of(
     subject: Asked, job: Job, done: Sequence[Result] = (), died: str | None = None
 ) -> Iterator[Result]:
-    """Run the cases of one operator, and give each result when it is there.
+    """Run the cases of one operator, and give each result at once.
 
     `done` are the results that are there already, from a process that `died`, as these words say,
     of the case after them.
@@ -148,7 +148,7 @@ def given_up(case: Case, words: str) -> Result:
 
 
 def run_case(subject: Asked, case: Case, *, record: bool = False) -> Result:
-    """Run one case and judge it; whatever the subject says, there is a result."""
+    """Run one case and judge it; there is always a result."""
     try:
         return _run_case(subject, case, record)
     except (StatusError, OSError, MemoryError):

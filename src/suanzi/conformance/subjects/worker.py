@@ -90,7 +90,7 @@ class Lent:
     """Finds `suanzi.conformance` where suanzi is not: an adapter needs no more of it than this."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Say how the modules are made; asked last, so that a suanzi that is there comes first."""
+        """Return how the modules are created; this finder comes after an installed suanzi."""
         if name not in ("suanzi", "suanzi.conformance"):
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def load(spec: str, options: dict[str, Any]) -> Any:
 
 
 def facts(adapter: Any) -> dict[str, Any]:
-    """Return what an adapter says of itself."""
+    """Return an adapter's description of itself."""
     without = [name for name in ("create", "read", "call") if not _has(adapter, name)]
     if without:
         raise TypeError(f"the adapter has no {', '.join(without)}")
@@ -375,7 +375,7 @@ def _made(adapter: Any, value: Any) -> Any:
 
 
 def _tensor(adapter: Any, data: wire.Data) -> Any:
-    """Return a tensor; who has no sparse ones has no words for what they are asked of."""
+    """Return a tensor; an adapter without sparse tensors cannot express the case."""
     try:
         return adapter.create(data)
     except wire.Unsupported as error:
@@ -394,7 +394,7 @@ def _read(adapter: Any, value: Any) -> Any:
 
 
 def _checked(data: Any) -> Any:
-    """Return what `read` gave as it can be sent, or say what is wrong with it."""
+    """Return the result of `read` as it can be sent, or raise an error that says what is wrong."""
     if data is None or isinstance(data, (bool, int, float, complex, str)):
         return data
     if not hasattr(data, "raw"):
@@ -409,7 +409,7 @@ def _checked(data: Any) -> Any:
 
 
 def _status(adapter: Any, error: Exception) -> Any:
-    """Return which status an error is, by an adapter that may not say."""
+    """Return the status of an error; None if the adapter does not map errors."""
     if not _has(adapter, "status"):
         return None
     try:

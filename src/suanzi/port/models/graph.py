@@ -71,7 +71,7 @@ class Graph:
     untyped: Counter[str] = field(default_factory=Counter)
     """Operators whose results have no type that could be found."""
     own: list[Finding] = field(default_factory=list)
-    """What is wrong in the model itself, by the rules of its own format."""
+    """Errors of the model by the rules of its format."""
 
     def add(self, operator: str, name: str, inputs: Sequence[Edge | None], output: Edge) -> Call:
         """Append a node and return it as a call."""
@@ -150,7 +150,7 @@ def audit(calls: list[Call], target: RuleSet) -> Iterator[tuple[Call, Verdict]]:
         meant = answer(before, rule_set(EXPORTED_FROM), promotion.operator)
         there = answer(before, target, promotion.operator)
         if there.dtype is None:
-            continue  # it would have asked for a Cast, too
+            continue  # it requires a Cast, too
         for cast in {one.call.number: one for one in made if one is not None}.values():
             chosen = cast.call.result
             if chosen is None or chosen is there.dtype or chosen is not meant.dtype:
@@ -192,7 +192,7 @@ def _judged(graph: Graph, rules: RuleSet, chips: tuple[str, ...]) -> Judged:
 
 
 def _notes(graph: Graph) -> tuple[str, ...]:
-    """Return what is said of the model as a whole."""
+    """Return the notes about the whole model."""
     said = []
     found = casts(graph.calls)
     lossy = Counter(f"{one.source.dtype} to {one.call.result}" for one in found if one.lost)

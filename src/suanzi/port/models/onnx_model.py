@@ -127,7 +127,7 @@ class Walk:
     added: int = 0
     """Casts that were put in."""
     declared: dict[str, Edge] = field(default_factory=dict)
-    """What ONNX's own inference says, for what is not found here."""
+    """The types that ONNX's shape inference gives, where this reader finds none."""
 
     def __post_init__(self) -> None:
         opsets = {one.domain or "ai.onnx": one.version for one in self.model.opset_import}
@@ -149,7 +149,7 @@ class Walk:
         return self.graph
 
     def walk(self, graph: Any, outer: dict[str, Edge]) -> list[DType | None]:
-        """Type the nodes of a graph, and return the types of what it gives."""
+        """Type the nodes of a graph, and return the types of its outputs."""
         edges = dict(outer)
         for value in graph.input:
             edges[value.name] = _edge(value)
@@ -326,7 +326,7 @@ def _code(dt: DType) -> tuple[int, str]:
 
 
 def _given(node: Any, inside: list[list[DType | None]]) -> list[DType | None]:
-    """Return the types of what a node with graphs gives, as these graphs give it."""
+    """Return the output types of a node with graphs, from those of its graphs."""
     found = inside[0]
     if node.op_type == "Loop":
         found = found[1:]  # whether to go on

@@ -53,7 +53,7 @@ class Typed:
 
 
 def type_node(node: Any, schema: Any, inputs: Sequence[DType | None], choose: Choose) -> Typed:
-    """Return the types of what comes out of a node, and what is wrong with what goes in."""
+    """Return the output types of a node, and what is wrong with its inputs."""
     count = len(node.output)
     if schema is None:
         return Typed([None] * count, known=False)

@@ -63,7 +63,7 @@ class Writer:
                 self.missed += 1
 
     def is_graph(self, module, argument):
-        """Tell whether an argument is a graph of its own, as those of torch.cond are."""
+        """Tell whether an argument is a graph, as those of torch.cond are."""
         if getattr(argument, "op", "") != "get_attr":
             return False
         return hasattr(getattr(module, argument.target, None), "graph")
@@ -77,9 +77,9 @@ class Writer:
         record = {
             "call": number,
             "op": name,
-            "arguments": [self.told(x, made, numbers) for x in node.args[:ARGUMENTS]],
+            "arguments": [self.as_data(x, made, numbers) for x in node.args[:ARGUMENTS]],
             "named": {
-                word: self.told(x, made, numbers)
+                word: self.as_data(x, made, numbers)
                 for word, x in node.kwargs.items()
                 if x is not None
             },
@@ -99,7 +99,7 @@ class Writer:
         self.count += 1
         return number
 
-    def told(self, x, made, numbers):
+    def as_data(self, x, made, numbers):
         """Return an argument as data; null for what neither is nor holds an operand."""
         value = x.meta.get("val") if hasattr(x, "meta") else x
         if isinstance(value, self.torch.Tensor):
@@ -118,7 +118,7 @@ class Writer:
             numbers.append([None, None] if kind == "complex" else [value, value])
             return {"number": kind}
         if isinstance(x, tuple | list) and any(hasattr(one, "meta") for one in x):
-            found = [self.told(one, made, []) for one in x if hasattr(one, "meta")]
+            found = [self.as_data(one, made, []) for one in x if hasattr(one, "meta")]
             return [one for one in found if one is not None and "dtype" in one] or None
         return None
 

@@ -26,7 +26,7 @@ class Patches:
     def __init__(self, notes, names, modules, tensors, more=None):
         self.notes, self.names = notes, names
         self.modules, self.tensors, self.more = modules, tensors, more
-        self.here = threading.local()  # .silent inside of what is known
+        self.here = threading.local()  # .silent inside known functions
         self.before = []  # owner, name, what was there; None where it was inherited
         self.made = {}  # function: what stands for it
         self.after = []  # what else is to be undone

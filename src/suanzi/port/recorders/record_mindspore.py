@@ -70,7 +70,7 @@ def make_recorder(write):
 
 
 def below(kind, found=None):
-    """Return all classes that are made of one."""
+    """Return all subclasses of a class, direct and indirect."""
     found = {} if found is None else found
     for one in kind.__subclasses__():
         if one not in found:

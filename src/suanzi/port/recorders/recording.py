@@ -129,7 +129,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
             self.kept = []
             self.calls = {}  # what is called with what, from where: what is kept of it
             self.variants = {}  # what is called with what: what is kept of its calls
-            self.codes = []  # code of calls, told apart by its address: it must not go away
+            self.codes = []  # code objects, compared by address: they must stay alive
             self.backward = False
             self.noted = self.missed = 0
             self.why = ""
@@ -163,7 +163,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                         break
                     frame = frame.f_back
                 # Where in its code, not the line: that is looked for when a call is new. Code is
-                # told by its address: to hash it is dear.
+                # compared by address: hashing it is slow.
                 key = [name, first.dtype, frame and id(frame.f_code), frame and frame.f_lasti]
                 numbers, origins = [], []
                 for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
@@ -211,7 +211,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
             """Return what is kept of a call that was not made before: how often, and so on."""
             alike = self.variants.setdefault(key[0], [])
             if len(alike) == VARIANTS:
-                # What goes round in a loop, x = x + y, would be another call each time.
+                # In a loop, x = x + y would be a new call each time.
                 seen = self.calls[key] = alike[-1]
                 return seen
             seen = self.calls[key] = [0, len(self.kept), [[x, x] for x in numbers]]
@@ -244,8 +244,8 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
             found = {
                 "call": number,
                 "op": name,
-                "arguments": [self.told(x) for x in args[:ARGUMENTS]],
-                "named": {word: self.told(x) for word, x in kwargs.items() if x is not None},
+                "arguments": [self.as_data(x) for x in args[:ARGUMENTS]],
+                "named": {word: self.as_data(x) for word, x in kwargs.items() if x is not None},
                 "result": dtype_name(first),
                 "zero_dim": first.ndim == 0,
             }
@@ -265,7 +265,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                 found["backward"] = True
             return found
 
-        def told(self, x):
+        def as_data(self, x):
             """Return an argument as data; null for what neither is nor holds an operand."""
             if isinstance(x, Tensor):
                 found = {"dtype": dtype_name(x)}
@@ -278,7 +278,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
             if isinstance(x, KINDS):
                 return {"number": kind_of(x).__name__}
             if type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
-                return [self.told(one) for one in x]
+                return [self.as_data(one) for one in x]
             return None
 
     return Notes()

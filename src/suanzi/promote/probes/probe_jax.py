@@ -1,4 +1,4 @@
-"""Asks JAX, with 64-bit types enabled and, as it comes, without."""
+"""Asks JAX, with and without 64-bit types; the default is without."""
 
 import warnings
 

@@ -145,18 +145,17 @@ def _shared(module, names, expressions):
 
 
 class Framework:
-    """An adapter that is a table; a framework's own gives what is unlike in each.
+    """An adapter that is a table of expressions; a subclass for each framework sets these:
 
-    name, version, rules, mapping, missing, notes: what it says of itself
-    title     its name as it writes it
+    name, version, rules, mapping, missing, notes: its description of itself
+    title     the framework's name as it writes it
     dtypes    its dtypes, by the standard's names
     literal   how its users write a tensor, with {values}, {dtype} as below, and {shape}
     spelled   how they write a dtype, with {dtype} for its name; `spellings` has those that differ
-    bits      how they write one of bytes, with {hex}, {dtype} and {shape}, for the dtypes of
-              `by_bits`, which no literal can give
+    bits      how they write a tensor from bytes, with {hex}, {dtype} and {shape}, for the dtypes
+              of `by_bits`, which no literal can express
     names     what the expressions can use in addition to this file: the globals of the adapter
-    no_kernel words of errors by which the framework says that it has not written this function for
-              this dtype, which is no refusal
+    no_kernel parts of error messages that mean: no kernel for this dtype, which is not a refusal
     """
 
     statuses = False
@@ -322,7 +321,7 @@ def axes(axis):
 
 
 def inverse_order(perm):
-    """Return which axis each one comes from: the standard says where each one goes."""
+    """Return the source of each axis: the standard gives the destination of each."""
     places = [p + len(perm) if p < 0 else p for p in perm]
     return [places.index(i) for i in range(len(perm))] if perm else None
 
@@ -337,7 +336,7 @@ def thinned(array):
 
 
 def boxes(begin, size, step=None):
-    """Return slices: the size is what is cut out, before steps."""
+    """Return slices; the size is that before steps are taken."""
     steps = [1] * len(begin) if step is None else step
     return tuple(slice(b, b + n, s) for b, n, s in zip(begin, size, steps))
 
@@ -373,12 +372,12 @@ def count(start, limit, step, eps):
 
 
 def last(axes):
-    """Return the axes of a Fourier transform: the last one if none are said."""
+    """Return the axes of a Fourier transform: the last one if none are given."""
     return [-1] if axes is None else list(axes)
 
 
 def norm_name(normalization, forward):
-    """Return NumPy's name of a scaling, which says in which direction it scales."""
+    """Return NumPy's name of a scaling, which depends on the direction."""
     scaled = {"none": False, "by_n": True}.get(normalization)
     if scaled is None:
         return {"by_sqrt_n": "ortho"}[normalization]

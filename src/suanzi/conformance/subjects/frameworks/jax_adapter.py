@@ -19,7 +19,7 @@ from wire import Data, Unsupported
 
 jax.config.update("jax_enable_x64", True)
 if not jax.config.jax_compilation_cache_dir:
-    # Compiling is nearly all of a run's time: what is compiled is kept.
+    # Compiling takes nearly all of a run's time, so compiled programs are kept.
     jax.config.update("jax_compilation_cache_dir", kept_at(f"jax-{jax.__version__}"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 

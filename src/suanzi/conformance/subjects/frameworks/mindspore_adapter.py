@@ -144,7 +144,7 @@ def uniform(dtype, shape, low, high, seed):
 
 
 def behind(start, limit, step, dtype):
-    """Return an end for arange, which leaves it out, so that the limit is there."""
+    """Return an end for arange, which excludes it, so that the limit is included."""
     n = count(start, limit, step, 0.0 if dtype in INTEGERS else 1e-6)
     final = start + step * (n - 1)
     return final + (1 if step > 0 else -1) if dtype in INTEGERS else final + step / 2
@@ -257,7 +257,7 @@ def norm(x, order, axis, keep):
 
 
 def laid(x, layout):
-    """Return a tensor with the same elements that is a view of one that lies otherwise."""
+    """Return a tensor with the same elements that is a view with another memory layout."""
     raw = x.asnumpy()
     if layout == "columns":
         return ops.transpose(of_array(raw.T, x), tuple(range(raw.ndim))[::-1])
@@ -274,7 +274,7 @@ def laid(x, layout):
 
 
 def of_array(array, x):
-    """Return an array as a tensor of the dtype of x; bfloat16 comes by its bits."""
+    """Return an array as a tensor of the dtype of x; bfloat16 is given by its bits."""
     array = np.array(array, order="C")
     if x.dtype == ms.bfloat16:
         return ms.Tensor(array.view(np.int16)).view(ms.bfloat16)

@@ -221,7 +221,7 @@ def plus(x, bias):
 
 
 def laid(x, layout):
-    """Return an array with the same elements that lies otherwise in memory."""
+    """Return an array with the same elements in another memory layout."""
     if layout == "columns":
         return np.asfortranarray(x)
     if layout == "gaps":

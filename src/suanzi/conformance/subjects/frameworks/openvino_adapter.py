@@ -158,7 +158,7 @@ MISSING = {
 """What OpenVINO does not have, and why."""
 
 ATTRIBUTES = {}
-"""Those of ConvertPromoteTypes-14, after the rule set that is asked for."""
+"""Those of ConvertPromoteTypes-14, by the rule set of the call."""
 
 
 def promoted(x, y):
@@ -234,14 +234,14 @@ def drawn(x, samples, replacement, seed):
 
 
 def behind(start, limit, step, dtype):
-    """Return an end for range, which leaves it out, so that the limit is there."""
+    """Return an end for range, which excludes it, so that the limit is included."""
     n = count(start, limit, step, 1e-6 if dtype.is_real() else 0.0)
     final = start + step * (n - 1)
     return final + step / 2 if dtype.is_real() else final + (1 if step > 0 else -1)
 
 
 def cut(x, begin, size, step):
-    """Return a part: the size is what is cut out, before steps."""
+    """Return a slice; the size is that before steps are taken."""
     end = [b + n for b, n in zip(begin, size)]
     return o.slice(x, row(begin), row(end), row(step)) if begin else o.identity(x)
 
@@ -277,7 +277,7 @@ def rounded(x, mode):
 
 
 def all_or(axis, x):
-    """Return axes; all of them if none are said."""
+    """Return axes; all of them if none are given."""
     return list(axis) if axis else list(range(rank(x)))
 
 

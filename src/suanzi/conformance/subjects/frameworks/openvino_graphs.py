@@ -38,7 +38,7 @@ def parameter(array, dtype, shape):
 
 
 def laid(x, layout):
-    """Return a parameter whose value lies otherwise in memory."""
+    """Return a parameter whose value has another memory layout."""
     if layout != "offset":
         raise Unsupported("OpenVINO takes tensors that are row-major")
     name, value = x.get_friendly_name(), GIVEN[x.get_friendly_name()]

@@ -278,7 +278,7 @@ def adjoint_of(mat):
 
 
 def laid(x, layout):
-    """Return a tensor with the same elements that is a view of one that lies otherwise."""
+    """Return a tensor with the same elements that is a view with another memory layout."""
     raw = x.numpy()
     if layout == "columns":
         return paddle.transpose(of_array(raw.T, x), list(range(raw.ndim))[::-1])

@@ -272,7 +272,7 @@ def norm(x, order, axis, keep):
 
 
 def laid(x, layout):
-    """Return a tensor with the same elements that lies otherwise in memory."""
+    """Return a tensor with the same elements in another memory layout."""
     if layout == "columns":
         view = torch.empty(x.shape[::-1], dtype=x.dtype).permute(*range(x.dim())[::-1])
     elif layout == "gaps":
@@ -308,7 +308,7 @@ class Adapter(Framework):
     no_kernel = (
         "not implemented for", "NotImplementedError", "can require gradients",
         "Low precision dtypes not supported", "doesn't support tensors of type",
-        "but found ComplexHalf",  # what pocketfft says in place of MKL's words before
+        "but found ComplexHalf",  # pocketfft's message; MKL's differed
         "Unsupported dtype", "does not support automatic differentiation",
         "Unknown Complex ScalarType", "Promotion for Float8 Types is not supported",
         "both grad_output and output are required to have the same dtype",
