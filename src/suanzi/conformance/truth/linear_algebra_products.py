@@ -130,8 +130,8 @@ def product_output(op: str, given: Mapping[str, Data], dtype: str) -> Output:
     ]
     terms, stages = _terms(how, arrays), len(how.operands) - 2 + (how.bias is not None)
     allowed, rough = [], []
-    roundings = (2 * terms if dtype in PARTS else terms) + 2 + stages
-    limit = total.unit * two(FORMATS[PARTS.get(dtype, dtype)].mantissa + 1)
+    roundings = (2 * terms if dtype in oracle.PARTS else terms) + 2 + stages
+    limit = total.unit * oracle.two(oracle.FORMATS[oracle.PARTS.get(dtype, dtype)].mantissa + 1)
     for most, size in zip(reach.largest_part(), total.largest_part(), strict=True):
         error = accumulation_error(dtype, terms, most) + stage_error(dtype, stages, most)
         if most <= limit:  # every product and every partial sum is exact

@@ -109,15 +109,16 @@ def is_exact(dtype: str, xs: Sequence[Real]) -> bool:
     All partial sums are multiples of the same unit, and none is larger than the sum of what has
     one sign.
 
-    >>> is_exact("float16", [real(1), real(-1)] * 2048), is_exact("float16", [real(1)] * 2049)
+    >>> ONE = oracle.real(1)
+    >>> is_exact("float16", [ONE, -ONE] * 2048), is_exact("float16", [ONE] * 2049)
     (True, False)
     """
-    part = PARTS.get(dtype, dtype)
-    if part not in FORMATS or any(x.is_nan or x.size is None for x in xs):
+    part = oracle.PARTS.get(dtype, dtype)
+    if part not in oracle.FORMATS or any(x.is_nan or x.size is None for x in xs):
         return False
     scale = math.lcm(*{x.value.denominator for x in xs})
     sides = [magnitude([x for x in xs if x.negative == side]) for side in (False, True)]
-    return scale * max(sides) <= two(FORMATS[part].mantissa + 1)
+    return scale * max(sides) <= oracle.two(oracle.FORMATS[part].mantissa + 1)
 
 
 def added_allowed(dtype: str, count: int, size: Fraction, truth: Value) -> Fraction:

@@ -319,7 +319,7 @@ class Adapter(Framework):
         "paddle.scatter(overwrite=False) sets the rows to zero before it adds (E62).",
     ]
 
-    def transposed(self, x, axes):  # noqa: F811
+    def transposed(self, x, axes):
         """Return a view with these axes."""
         return paddle.transpose(x, axes)
 
