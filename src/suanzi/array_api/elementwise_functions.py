@@ -191,9 +191,7 @@ signbit = _unary("signbit", FLOATS, ANY, "Return whether the sign bit is set, al
 # ---- exponentials, logarithms, powers and roots --------------------------------------------------
 
 exp = _unary("exp", FLOATING, REAL_FUNCTION, "Return e to the power x.", ulp=1)
-expm1 = _unary(
-    "expm1", FLOATING, REAL_FUNCTION, "Return exp(x) - 1, precise also next to zero.", ulp=1
-)
+expm1 = _unary("expm1", FLOATING, REAL_FUNCTION, "Return exp(x) - 1, accurate near zero.", ulp=1)
 log = _unary(
     "log", FLOATING, REAL_FUNCTION, ulp=1,
     doc="""Return the natural logarithm of x; for complex numbers, the principal value.
@@ -202,9 +200,7 @@ log = _unary(
     3.141592653589793j
     """,
 )  # fmt: skip
-log1p = _unary(
-    "log1p", FLOATING, REAL_FUNCTION, "Return log(1 + x), precise also next to zero.", ulp=1
-)
+log1p = _unary("log1p", FLOATING, REAL_FUNCTION, "Return log(1 + x), accurate near zero.", ulp=1)
 log2 = _unary("log2", FLOATING, REAL_FUNCTION, "Return the logarithm of x to base 2.", ulp=1)
 log10 = _unary("log10", FLOATING, REAL_FUNCTION, "Return the logarithm of x to base 10.", ulp=1)
 logaddexp = _binary(

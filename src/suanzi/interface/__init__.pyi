@@ -76,24 +76,24 @@ def op_create_tensor(
     values: Any = REQUIRED,
     n_bytes: Any = None,
 ) -> Answer:
-    """Return a new tensor with a copy of `values`, or not initialised if that is None or ()."""
+    """Return a new tensor with a copy of `values`; uninitialised if that is None or ()."""
 
 def op_wrap_tensor(
     dtype: Any = "float32", device: Any = "cpu", shape: Any = REQUIRED, values: Any = ()
 ) -> Answer:
-    """Return a tensor on the memory of `values`, which it keeps alive: writes show both ways."""
+    """Return a tensor that shares the memory of `values` and keeps it alive."""
 
 def op_zeros(dtype: Any = "float32", device: Any = "cpu", shape: Any = REQUIRED) -> Answer:
     """Return a new tensor of zeros."""
 
 def op_full(dtype: Any = "float32", device: Any = "cpu", shape: Any = (), value: Any = 0) -> Answer:
-    """Return a new tensor whose elements are all `value`."""
+    """Return a new tensor filled with `value`."""
 
 def op_empty(dtype: Any = "float32", device: Any = "cpu", shape: Any = REQUIRED) -> Answer:
-    """Return a new tensor whose elements are not set."""
+    """Return a new uninitialised tensor."""
 
 def op_contiguous(input: Any = REQUIRED) -> Answer:
-    """Return the input itself if it lies in row-major order without gaps, else a copy that does."""
+    """Return the input if it is contiguous in row-major order, else a contiguous copy."""
 
 def op_rand_uniform(
     dtype: Any = "float32",
@@ -116,12 +116,12 @@ def op_rand_normal(
     """Return random numbers of the normal distribution."""
 
 def op_rand_bernoulli(input: Any = REQUIRED, seed: Any = 0) -> Answer:
-    """Return 1 with the probability that each element of the input is, and else 0."""
+    """Return 1 with the probability given by each element of the input, else 0."""
 
 def op_multinomial(
     input: Any = REQUIRED, num_samples: Any = 1, replacement: Any = True, seed: Any = 0
 ) -> Answer:
-    """Return indices of the input, each drawn with the probability its element stands for."""
+    """Return indices of the input, drawn with probabilities proportional to its elements."""
 
 def op_randperm(
     dtype: Any = "float32", device: Any = "cpu", len: Any = REQUIRED, seed: Any = 0
@@ -135,7 +135,7 @@ def op_range(
     limit: Any = REQUIRED,
     step: Any = REQUIRED,
 ) -> Answer:
-    """Return the numbers from `start` to `limit`, which is included, `step` apart."""
+    """Return the numbers from `start` to `limit`, which is included, in steps of `step`."""
 
 def op_linspace(
     dtype: Any = "float32",
@@ -144,7 +144,7 @@ def op_linspace(
     stop: Any = REQUIRED,
     num: Any = REQUIRED,
 ) -> Answer:
-    """Return `num` numbers at equal distances from `start` to `stop`, both of them exact."""
+    """Return `num` evenly spaced numbers from `start` to `stop`; both ends are exact."""
 
 def op_create_sparse_tensor(
     dtype: Any = "float32",
@@ -169,16 +169,16 @@ def op_create_quant_tensor(
     """Return a quantised tensor: integers that stand for (integer - zero_point) * scale."""
 
 def op_duplicate(input: Any = REQUIRED) -> Answer:
-    """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
+    """Return a copy with its own memory and the same dtype, layout and quantisation."""
 
 def op_diag(input: Any = REQUIRED) -> Answer:
-    """Return the square matrix with the elements of a tensor of one axis on its diagonal."""
+    """Return the square matrix with a vector on its diagonal."""
 
 def op_destroy(input: Any = REQUIRED) -> Answer:
-    """Destroy a tensor: it cannot be used any more; memory lives while others share it."""
+    """Destroy a tensor: it can no longer be used. Memory that others share remains."""
 
 def op_shape(input: Any = REQUIRED) -> Answer:
-    """Return the shape as an int32 tensor of one axis; `input.shape` is the same as a tuple."""
+    """Return the shape as an int32 vector; `input.shape` is the same as a tuple."""
 
 def op_is_finite(input: Any = REQUIRED) -> Answer:
     """Return whether each element is finite; a complex one is if both parts are."""
@@ -196,13 +196,13 @@ def op_is_nan(input: Any = REQUIRED) -> Answer:
 op_has_nan = op_is_nan
 
 def op_size(input: Any = REQUIRED) -> Answer:
-    """Return how many elements there are."""
+    """Return the number of elements."""
 
 def op_rank(input: Any = REQUIRED) -> Answer:
-    """Return how many axes there are."""
+    """Return the number of axes."""
 
 def op_is_contiguous(input: Any = REQUIRED) -> Answer:
-    """Return whether the elements lie in row-major order without gaps."""
+    """Return whether the elements are contiguous in row-major order."""
 
 def op_cast(input: Any = REQUIRED, type: Any = "float32") -> Answer:
     """Return a copy in another dtype; each element is rounded once."""
@@ -214,7 +214,7 @@ def op_expand_dims(input: Any = REQUIRED, axis: Any = 0) -> Answer:
     """Return a view with a new axis of size 1 at `axis`."""
 
 def op_squeeze(input: Any = REQUIRED, axis: Any = (), num_axis: Any = None) -> Answer:
-    """Return a view without the axes of size 1: all such, or those of them in `axis`."""
+    """Return a view without axes of size 1: all of them, or those in `axis`."""
 
 def op_transpose(input: Any = REQUIRED, perm: Any = (), perm_len: Any = None) -> Answer:
     """Return a view in which axis i of the input is axis ``perm[i]``; NumPy's perm is the inverse."""
@@ -222,21 +222,21 @@ def op_transpose(input: Any = REQUIRED, perm: Any = (), perm_len: Any = None) ->
 def op_split(
     input: Any = REQUIRED, split_sizes: Any = REQUIRED, nsplit: Any = None, axis: Any = 0
 ) -> Answer:
-    """Return views on parts of an axis, one after the other, of given sizes."""
+    """Return views of consecutive parts of an axis, of given sizes."""
 
 def op_concat(input_lists: Any = REQUIRED, len: Any = None, axis: Any = REQUIRED) -> Answer:
-    """Return tensors one behind the other along an axis, in the dtype they are promoted to."""
+    """Return tensors joined along an axis, in the dtype they promote to."""
 
 def op_stack(input_lists: Any = REQUIRED, len: Any = None, axis: Any = REQUIRED) -> Answer:
-    """Return tensors of one shape along a new axis, in the dtype they are promoted to."""
+    """Return tensors of one shape joined along a new axis, in the dtype they promote to."""
 
 def op_unstack(input: Any = REQUIRED, axis: Any = 0, num: Any = None) -> Answer:
-    """Return a view for each index of an axis, without that axis."""
+    """Return the views at each index of an axis, without that axis."""
 
 def op_slice(
     input: Any = REQUIRED, begin: Any = REQUIRED, size: Any = REQUIRED, step: Any = REQUIRED
 ) -> Answer:
-    """Return a view on part of each axis: every `step`-th of the `size` indices from `begin` on."""
+    """Return a view of part of each axis: every `step`-th of the `size` indices from `begin` on."""
 
 def op_slice_backward(
     grad_out: Any = REQUIRED,
@@ -248,7 +248,7 @@ def op_slice_backward(
     """Return the gradient of `slice`: `grad_out` where it took elements from, and 0 elsewhere."""
 
 def op_tile(input: Any = REQUIRED, repeats: Any = REQUIRED) -> Answer:
-    """Return the input repeated along each axis, as often as `repeats` says for it."""
+    """Return the input repeated along each axis as often as `repeats` gives."""
 
 def op_pad(
     input: Any = REQUIRED,
@@ -264,13 +264,13 @@ def op_reverse(input: Any = REQUIRED, axis: Any = REQUIRED, axis_len: Any = None
 def op_roll(
     input: Any = REQUIRED, shifts_len: Any = None, shifts: Any = REQUIRED, axis: Any = ()
 ) -> Answer:
-    """Return the input shifted along axes; what leaves an axis at its end comes in at its start."""
+    """Return the input shifted along axes; elements shifted out at the end reappear at the start."""
 
 def op_crop(input: Any = REQUIRED, shape: Any = REQUIRED, offsets: Any = 0) -> Answer:
-    """Return a view on a block of the input of a given shape, which begins at `offsets`."""
+    """Return a view of a block of the input with a given shape, beginning at `offsets`."""
 
 def op_clip(input: Any = REQUIRED, low: Any = None, high: Any = None) -> Answer:
-    """Return the input with elements below `low` made `low`, and those above `high` made `high`."""
+    """Return the input limited to the range from `low` to `high`."""
 
 def op_clip_backward(
     grad_out: Any = REQUIRED, low: Any = REQUIRED, high: Any = REQUIRED, input: Any = REQUIRED
@@ -278,35 +278,35 @@ def op_clip_backward(
     """Return the gradient of `clip`: `grad_out` where the input is within the bounds, else 0."""
 
 def op_gather(input: Any = REQUIRED, index: Any = REQUIRED) -> Answer:
-    """Return what indices point to, put together."""
+    """Return the elements or rows at indices."""
 
 def op_scatter(
     input: Any = REQUIRED, index: Any = REQUIRED, updates: Any = REQUIRED, override: Any = True
 ) -> Answer:
-    """Return the input with `updates` written to where indices point, as `gather` has them."""
+    """Return the input with `updates` written at indices, as in `gather`."""
 
 def op_expand(input: Any = REQUIRED, shape: Any = REQUIRED) -> Answer:
-    """Return a view repeated to a shape: along axes of size 1, and along new ones in front."""
+    """Return a view broadcast to a shape: along axes of size 1, and along new axes in front."""
 
 def op_flatten(
     input: Any = REQUIRED, start_axis: Any = REQUIRED, stop_axis: Any = REQUIRED
 ) -> Answer:
-    """Return the input with the axes from `start_axis` to `stop_axis`, both included, made one."""
+    """Return the input with the axes from `start_axis` to `stop_axis`, inclusive, merged into one."""
 
 def op_flip(input: Any = REQUIRED, axis: Any = REQUIRED) -> Answer:
     """Return a view with the order along one or several axes reversed."""
 
 def op_sign(input: Any = REQUIRED) -> Answer:
-    """Return 1, 0 or -1 as each element is above, at or below zero; NaN stays."""
+    """Return 1, 0 or -1 for elements above, at or below zero; NaN for NaN."""
 
 def op_where(condition: Any = REQUIRED, x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
     """Return x where the condition is true, and y elsewhere; all three are broadcast."""
 
 def op_meshgrid(input: Any = REQUIRED) -> Answer:
-    """Return the coordinates of a grid: k tensors of rank 1 repeated to k tensors of rank k."""
+    """Return coordinate tensors of a grid: k vectors become k tensors of rank k."""
 
 def op_masked_select(input: Any = REQUIRED, mask: Any = REQUIRED) -> Answer:
-    """Return the elements where a mask is true, in row-major order, as a tensor of rank 1."""
+    """Return the elements where a mask is true as a vector, in row-major order."""
 
 def op_add(x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
     """Return x + y, element by element."""
@@ -321,13 +321,13 @@ def op_muladd(x: Any = REQUIRED, y: Any = REQUIRED, a: Any = REQUIRED) -> Answer
     """Return x * y + a, element by element; the product and the sum are each rounded."""
 
 def op_div(x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
-    """Return x / y: of integers rounded towards zero, of floats as IEEE 754 has it."""
+    """Return x / y: integers round towards zero, floats follow IEEE 754."""
 
 def op_floordiv(x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
     """Return the floor of x / y."""
 
 def op_true_divide(x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
-    """Return x / y in floating-point, whatever the dtypes."""
+    """Return x / y in floating-point for all dtypes."""
 
 def op_mod(x: Any = REQUIRED, y: Any = REQUIRED) -> Answer:
     """Return the remainder of x / y with the sign of y: x = floordiv(x, y) * y + mod(x, y)."""
@@ -345,7 +345,7 @@ def op_reciprocal(x: Any = REQUIRED) -> Answer:
     """Return 1 / x in floating-point."""
 
 def op_trace(x: Any = REQUIRED, offset: Any = 0, dim0: Any = 0, dim1: Any = 1) -> Answer:
-    """Return the sum along the diagonal of the plane of two axes."""
+    """Return the sum along the diagonal of two axes."""
 
 def op_trace_backward(
     grad_y: Any = REQUIRED,
@@ -439,10 +439,10 @@ def op_trunc(x: Any = REQUIRED) -> Answer:
     """Return x without its fraction."""
 
 def op_round(x: Any = REQUIRED) -> Answer:
-    """Return the nearest whole number; of two, the even one."""
+    """Return the nearest whole number, ties to even."""
 
 def op_rint(x: Any = REQUIRED, mode: Any = REQUIRED) -> Answer:
-    """Return x rounded to a whole number in one of four ways."""
+    """Return x rounded to a whole number in one of four modes."""
 
 def op_sin(x: Any = REQUIRED) -> Answer:
     """Return the sine of x, an angle in radians."""
@@ -484,7 +484,7 @@ def op_exp(x: Any = REQUIRED) -> Answer:
     """Return e to the power x."""
 
 def op_expm1(x: Any = REQUIRED) -> Answer:
-    """Return exp(x) - 1, precise also next to zero."""
+    """Return exp(x) - 1, accurate near zero."""
 
 op_expml = op_expm1
 
@@ -492,7 +492,7 @@ def op_log(x: Any = REQUIRED) -> Answer:
     """Return the natural logarithm of x; minus infinity at zero, NaN below."""
 
 def op_log1p(x: Any = REQUIRED) -> Answer:
-    """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below."""
+    """Return log(1 + x), accurate near zero; minus infinity at -1, NaN below."""
 
 op_loglp = op_log1p
 
@@ -530,18 +530,18 @@ def op_cumsum_bwd(out_grad: Any = REQUIRED, axis: Any = -1, input_shape: Any = N
 def op_argmax(
     input: Any = REQUIRED, axis: Any = -1, keepdim: Any = False, dtype: Any = "int64"
 ) -> Answer:
-    """Return where the largest element along an axis is; of several, the first."""
+    """Return the index of the largest element along an axis; of several, the first."""
 
 def op_argmin(
     input: Any = REQUIRED, axis: Any = -1, keepdim: Any = False, dtype: Any = "int64"
 ) -> Answer:
-    """Return where the least element along an axis is; of several, the first."""
+    """Return the index of the smallest element along an axis; of several, the first."""
 
 def op_argsort(input: Any = REQUIRED, axis: Any = -1, descending: Any = True) -> Answer:
-    """Return the elements in order along an axis, and where each was, as int64."""
+    """Return the elements sorted along an axis, and their indices as int64."""
 
 def op_argsort_bwd(out_grad: Any = REQUIRED, indices: Any = REQUIRED, axis: Any = -1) -> Answer:
-    """Return the gradient of what `argsort` was given, of that of its first result."""
+    """Return the gradient of the input of `argsort`, given that of its first result."""
 
 def op_topk(
     input: Any = REQUIRED,
@@ -550,22 +550,22 @@ def op_topk(
     largest: Any = True,
     sorted: Any = True,
 ) -> Answer:
-    """Return the k largest elements along an axis, and where each was, as int64."""
+    """Return the k largest elements along an axis, and their indices as int64."""
 
 def op_nonzero(input: Any = REQUIRED, as_tuple: Any = True) -> Answer:
-    """Return where elements are not zero, in row-major order whatever the layout."""
+    """Return the indices of nonzero elements, in row-major order for every layout."""
 
 def op_complex(real: Any = REQUIRED, imag: Any = REQUIRED) -> Answer:
-    """Return complex numbers of real and imaginary parts, which are repeated to one shape."""
+    """Return complex numbers with the given real and imaginary parts, which are broadcast."""
 
 def op_conj(input: Any = REQUIRED) -> Answer:
-    """Return the conjugate: the imaginary part has the other sign. A real tensor is itself."""
+    """Return the complex conjugate; a real tensor is returned unchanged."""
 
 def op_imag(input: Any = REQUIRED) -> Answer:
-    """Return the imaginary part: a view on the same memory. Of a real tensor, it is new zeros."""
+    """Return the imaginary part: a view; for a real tensor, new zeros."""
 
 def op_real(input: Any = REQUIRED) -> Answer:
-    """Return the real part: a view on the same memory. A real tensor is itself."""
+    """Return the real part: a view; a real tensor is returned unchanged."""
 
 def op_fft_c2c(
     input: Any = REQUIRED,
@@ -574,7 +574,7 @@ def op_fft_c2c(
     normalization: Any = "none",
     forward: Any = True,
 ) -> Answer:
-    """Return the Fourier transform of complex numbers, of the same shape and dtype."""
+    """Return the Fourier transform of complex numbers, with the same shape and dtype."""
 
 op_ffft_c2c = op_fft_c2c
 
@@ -615,7 +615,7 @@ def op_fft_c2r(
     forward: Any = True,
     last_dim_size: Any = REQUIRED,
 ) -> Answer:
-    """Return the Fourier transform of half of a spectrum, the other half being its conjugate: real."""
+    """Return the real Fourier transform of half of a spectrum; the other half is its conjugate."""
 
 def op_fft_c2r_backward(
     grad_out: Any = REQUIRED,
@@ -627,7 +627,7 @@ def op_fft_c2r_backward(
     """Return the gradient of `fft_c2r`, complex, with L // 2 + 1 elements for L of `grad_out`."""
 
 def op_matmul(mat1: Any = REQUIRED, mat2: Any = REQUIRED) -> Answer:
-    """Return the product of matrices, of vectors, or of batches of matrices."""
+    """Return the product of matrices, vectors, or batches of matrices."""
 
 def op_dot(vec1: Any = REQUIRED, vec2: Any = REQUIRED) -> Answer:
     """Return the inner product along the last axis of vec1 and the last but one of vec2."""
@@ -645,22 +645,22 @@ def op_cholesky(upper: Any = REQUIRED, mat: Any = REQUIRED) -> Answer:
     """Return the triangular factor of a positive definite matrix."""
 
 def op_qr(mat: Any = REQUIRED, mode: Any = "reduced") -> Answer:
-    """Return mat = Q R, the columns of Q orthonormal and R upper triangular."""
+    """Return Q and R of mat = Q R: Q has orthonormal columns, R is upper triangular."""
 
 def op_svd(mat: Any = REQUIRED, format: Any = True) -> Answer:
-    """Return mat = U S V^H: the columns of U and V orthonormal, S diagonal, not negative, falling."""
+    """Return U, S and V of mat = U S V^H: orthonormal columns, S diagonal and descending."""
 
 def op_solve(mat: Any = REQUIRED, rhs: Any = REQUIRED, adjoint: Any = REQUIRED) -> Answer:
-    """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`."""
+    """Solve mat x = rhs for x, or mat^H x = rhs with `adjoint`."""
 
 def op_lstsq(mat: Any = REQUIRED, rhs: Any = REQUIRED, prec: Any = None) -> Answer:
-    """Return the x with the least 2-norm of rhs - mat x, and of those the shortest."""
+    """Return the shortest x that minimises the 2-norm of rhs - mat x."""
 
 def op_inverse(mat: Any = REQUIRED) -> Answer:
-    """Return the inverse of a square matrix; one that is singular is refused, as by `solve`."""
+    """Return the inverse of a square matrix; a singular one is refused, as by `solve`."""
 
 def op_eig(mat: Any = REQUIRED) -> Answer:
-    """Return the eigenvalues and the eigenvectors, the columns of v: mat v = v w."""
+    """Return the eigenvalues w and the eigenvectors, the columns of v: mat v = v w."""
 
 def op_norm(
     input: Any = REQUIRED,
@@ -669,7 +669,7 @@ def op_norm(
     axis_len: Any = None,
     keep_dims: Any = False,
 ) -> Answer:
-    """Return the norms of vectors along one axis, of matrices along two, or that of all elements."""
+    """Return norms of vectors along one axis, of matrices along two, or of all elements."""
 
 def op_linear(x: Any = REQUIRED, weight: Any = REQUIRED, bias: Any = None) -> Answer:
     """Return x W^T + b for inputs along the last axis of x and a weight of shape (out, in)."""
@@ -703,4 +703,4 @@ def op_bilinear_bwd_weight(
 def op_interpolate(
     input: Any = REQUIRED, size: Any = None, scale_factor: Any = None, mode: Any = "nearest"
 ) -> Answer:
-    """Return the input sampled at other sizes of its axes from the third on."""
+    """Return the input resampled to other sizes of its axes, from the third on."""

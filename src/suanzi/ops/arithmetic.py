@@ -67,7 +67,7 @@ def muladd(x: TensorLike, y: TensorLike, a: TensorLike) -> Tensor:
 
 @operator("7.2.4.5", dtypes=NUMBERS, kernel="div", ulp=0.5, promotes=ARITHMETIC)
 def div(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return x / y: of integers rounded towards zero, of floats as IEEE 754 has it.
+    """Return x / y: integers round towards zero, floats follow IEEE 754.
 
     An integer zero divisor is an error; `true_divide` gives floating-point for integers, too.
 
@@ -87,7 +87,7 @@ def floordiv(x: TensorLike, y: TensorLike) -> Tensor:
 
 @operator("7.2.4.7", dtypes=(*FLOATS, *COMPLEX), kernel="div", ulp=0.5, promotes=TRUE_DIVISION)
 def true_divide(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return x / y in floating-point, whatever the dtypes.
+    """Return x / y in floating-point for all dtypes.
 
     >>> sz.true_divide(sz.tensor([2, 3]), sz.tensor([1, 5]))
     Tensor([  2, 0.6], dtype=float32)
@@ -152,7 +152,7 @@ declare_symbol("negative", _negative, dtypes=NUMBERS, kernel="negative")
 
 @operator("7.2.4.13", dtypes=NUMBERS, promotes=ARITHMETIC)
 def trace(x: TensorLike, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Tensor:
-    """Return the sum along the diagonal of the plane of two axes.
+    """Return the sum along the diagonal of two axes.
 
     `offset` moves the diagonal: up and to the right if it is positive. Integers wrap; float16,
     bfloat16 and float8 are summed in float32.

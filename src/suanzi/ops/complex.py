@@ -30,7 +30,7 @@ _NOT_TEXT = tuple(d for d in ANY if d is not char)
 
 @operator("7.2.15.1", dtypes=_PARTS, fast=True)
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
-    """Return complex numbers of real and imaginary parts, which are repeated to one shape.
+    """Return complex numbers with the given real and imaginary parts, which are broadcast.
 
     Both parts are float16, which makes complex32, or float32, or float64. They are never promoted:
     different dtypes are an error, bfloat16 and float8 too. A Python number takes the dtype of the
@@ -77,7 +77,7 @@ def _as_part(op: Operator, name: str, x: Tensor | Number, wanted: DType | None) 
 
 @operator("7.2.15.2", dtypes=_NOT_TEXT, fast=True)
 def conj(input: TensorLike) -> Tensor:
-    """Return the conjugate: the imaginary part has the other sign. A real tensor is itself.
+    """Return the complex conjugate; a real tensor is returned unchanged.
 
     >>> sz.conj(sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j]))
     Tensor([-2.25-4.75j,  3.25-5.75j], dtype=complex64)
@@ -94,7 +94,7 @@ def conj(input: TensorLike) -> Tensor:
 
 @operator("7.2.15.3", dtypes=_NOT_TEXT, fast=True)
 def imag(input: TensorLike) -> Tensor:
-    """Return the imaginary part: a view on the same memory. Of a real tensor, it is new zeros.
+    """Return the imaginary part: a view; for a real tensor, new zeros.
 
     >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
     >>> sz.imag(x)
@@ -121,7 +121,7 @@ def imag(input: TensorLike) -> Tensor:
 
 @operator("7.2.15.4", dtypes=_NOT_TEXT, fast=True)
 def real(input: TensorLike) -> Tensor:
-    """Return the real part: a view on the same memory. A real tensor is itself.
+    """Return the real part: a view; a real tensor is returned unchanged.
 
     >>> x = sz.tensor([-2.25 + 4.75j, 3.25 + 5.75j])
     >>> sz.real(x)

@@ -49,7 +49,7 @@ def create_tensor(
     *,
     layout: LayoutLike = None,
 ) -> Tensor:
-    """Return a new tensor with a copy of `values`, or not initialised if that is None or ().
+    """Return a new tensor with a copy of `values`; uninitialised if that is None or ().
 
     A tensor, an array or nested lists must have the shape, and tensors and arrays the dtype; the
     elements keep their indices whatever the layout. The bytes of any other buffer are read in the
@@ -84,7 +84,7 @@ def wrap_tensor(
     *,
     layout: LayoutLike = None,
 ) -> Tensor:
-    """Return a tensor on the memory of `values`, which it keeps alive: writes show both ways.
+    """Return a tensor that shares the memory of `values` and keeps it alive.
 
     A buffer must be aligned and large enough, and is read in the order of the layout. A tensor or
     an array of the shape keeps its own layout; one of another shape counts as a buffer if it is
@@ -129,7 +129,7 @@ def full(
     *,
     layout: LayoutLike = None,
 ) -> Tensor:
-    """Return a new tensor whose elements are all `value`.
+    """Return a new tensor filled with `value`.
 
     >>> sz.full(shape=(2, 3), value=1.5)
     Tensor([[1.5, 1.5, 1.5],
@@ -145,7 +145,7 @@ def full(
 def empty(
     shape: Any, dtype: DTypeLike = float32, device: DeviceLike = CPU, *, layout: LayoutLike = None
 ) -> Tensor:
-    """Return a new tensor whose elements are not set.
+    """Return a new uninitialised tensor.
 
     >>> sz.empty((2, 3), sz.bfloat16, layout=(0, 1)).strides
     (1, 2)
@@ -156,7 +156,7 @@ def empty(
 
 @operator("7.2.1.6", dtypes=ANY, fast=True)
 def contiguous(input: TensorLike) -> Tensor:
-    """Return the input itself if it lies in row-major order without gaps, else a copy that does.
+    """Return the input if it is contiguous in row-major order, else a contiguous copy.
 
     >>> x = sz.tensor([1, 2, 3])
     >>> sz.contiguous(x) is x
@@ -170,7 +170,7 @@ def contiguous(input: TensorLike) -> Tensor:
 def range(
     start: Scalar, limit: Scalar, step: Scalar, dtype: DTypeLike = float32, device: DeviceLike = CPU
 ) -> Tensor:
-    """Return the numbers from `start` to `limit`, which is included, `step` apart.
+    """Return the numbers from `start` to `limit`, which is included, in steps of `step`.
 
     A limit that is missed by no more than rounding counts as reached. Integers are exact.
 
@@ -220,7 +220,7 @@ def _count_of_floats(first: float, last: float, by: float, dt: DType) -> int:
 def linspace(
     start: Scalar, stop: Scalar, num: int, dtype: DTypeLike = float32, device: DeviceLike = CPU
 ) -> Tensor:
-    """Return `num` numbers at equal distances from `start` to `stop`, both of them exact.
+    """Return `num` evenly spaced numbers from `start` to `stop`; both ends are exact.
 
     >>> sz.linspace(0, 10, 5)
     Tensor([  0, 2.5,   5, 7.5,  10], dtype=float32)
@@ -252,7 +252,7 @@ def linspace(
 
 @operator("7.2.1.16", dtypes=ANY)
 def duplicate(input: TensorLike) -> Tensor:
-    """Return a copy with memory of its own that keeps dtype, layout and quantisation.
+    """Return a copy with its own memory and the same dtype, layout and quantisation.
 
     >>> sz.duplicate(sz.tensor([1, 2, 3]))
     Tensor([1, 2, 3], dtype=int64)
@@ -262,7 +262,7 @@ def duplicate(input: TensorLike) -> Tensor:
 
 @operator("7.2.1.17", dtypes=ANY)
 def diag(input: TensorLike) -> Tensor:
-    """Return the square matrix with the elements of a tensor of one axis on its diagonal.
+    """Return the square matrix with a vector on its diagonal.
 
     >>> sz.diag(sz.tensor([1, 2]))
     Tensor([[1, 0],
@@ -280,7 +280,7 @@ def diag(input: TensorLike) -> Tensor:
 
 @operator("7.2.1.18", dtypes=ANY)
 def destroy(input: Tensor) -> None:
-    """Destroy a tensor: it cannot be used any more; memory lives while others share it.
+    """Destroy a tensor: it can no longer be used. Memory that others share remains.
 
     >>> x = sz.tensor([1, 2])
     >>> sz.destroy(x)

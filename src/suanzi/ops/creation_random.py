@@ -182,7 +182,7 @@ def rand_normal(
 
 @operator("7.2.1.9", dtypes=FLOATS)
 def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
-    """Return 1 with the probability that each element of the input is, and else 0.
+    """Return 1 with the probability given by each element of the input, else 0.
 
     >>> sz.rand_bernoulli(sz.tensor([0, 0.5, 1]), seed=7)
     Tensor([0, 0, 1], dtype=float32)
@@ -208,7 +208,7 @@ def rand_bernoulli(input: TensorLike, seed: int = 0) -> Tensor:
 def multinomial(
     input: TensorLike, num_samples: int = 1, replacement: bool = True, seed: int = 0
 ) -> Tensor:
-    """Return indices of the input, each drawn with the probability its element stands for.
+    """Return indices of the input, drawn with probabilities proportional to its elements.
 
     The elements are nonnegative weights, of which only the ratios count; each row of a matrix is
     drawn from for itself. Without `replacement`, no index is drawn twice.

@@ -18,7 +18,7 @@ def exp(x: TensorLike) -> Tensor:
 
 @operator("7.2.12.2", dtypes=FLOATS, kernel="expm1", ulp=3, promotes=REAL_FUNCTION)
 def expm1(x: TensorLike) -> Tensor:
-    """Return exp(x) - 1, precise also next to zero.
+    """Return exp(x) - 1, accurate near zero.
 
     >>> sz.expm1(sz.tensor([0, 1e-8]))
     Tensor([    0, 1e-08], dtype=float32)
@@ -38,7 +38,7 @@ def log(x: TensorLike) -> Tensor:
     "7.2.12.4", dtypes=FLOATS, kernel="log1p", ulp=2, domain="x >= -1", promotes=REAL_FUNCTION
 )
 def log1p(x: TensorLike) -> Tensor:
-    """Return log(1 + x), precise also next to zero; minus infinity at -1, NaN below.
+    """Return log(1 + x), accurate near zero; minus infinity at -1, NaN below.
 
     >>> sz.log1p(sz.tensor([0, 1e-8]))
     Tensor([    0, 1e-08], dtype=float32)

@@ -22,7 +22,7 @@ _ORDERED = (*SUBBYTE, *REALS)
 def argmax(
     input: TensorLike, axis: int = -1, keepdim: bool = False, dtype: DTypeLike = int64
 ) -> Tensor:
-    """Return where the largest element along an axis is; of several, the first.
+    """Return the index of the largest element along an axis; of several, the first.
 
     A NaN counts as the largest. With `keepdim`, the axis stays, with size 1; `dtype` is int64 or
     int32.
@@ -40,7 +40,7 @@ def argmax(
 def argmin(
     input: TensorLike, axis: int = -1, keepdim: bool = False, dtype: DTypeLike = int64
 ) -> Tensor:
-    """Return where the least element along an axis is; of several, the first.
+    """Return the index of the smallest element along an axis; of several, the first.
 
     A NaN is found first here, too, as NumPy and PyTorch have it. With `keepdim`, the axis stays,
     with size 1; `dtype` is int64 or int32.
@@ -55,7 +55,7 @@ def argmin(
 
 @operator("7.2.14.3", dtypes=_ORDERED, fast=True)
 def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple[Tensor, Tensor]:
-    """Return the elements in order along an axis, and where each was, as int64.
+    """Return the elements sorted along an axis, and their indices as int64.
 
     The order is from the largest down unless `descending` is false. Equal elements keep their
     order either way; a NaN counts as the largest, and -0 equals 0.
@@ -75,7 +75,7 @@ def argsort(input: TensorLike, axis: int = -1, descending: bool = True) -> tuple
 
 @operator("7.2.14.3.4", dtypes=_ORDERED, fast=True)
 def argsort_bwd(out_grad: TensorLike, indices: TensorLike, axis: int = -1) -> Tensor:
-    """Return the gradient of what `argsort` was given, of that of its first result.
+    """Return the gradient of the input of `argsort`, given that of its first result.
 
     Each element goes back to where it came from: `indices` is the second result, and `axis` the
     same. Indices that are not each of 0, 1, 2, ... once along the axis are an error.
@@ -126,7 +126,7 @@ def bad_index(
 def topk(
     input: TensorLike, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """Return the k largest elements along an axis, and where each was, as int64.
+    """Return the k largest elements along an axis, and their indices as int64.
 
     Without `largest`, they are the k least. They come as `argsort` has them, from the best on: of
     equal elements the first ones, and a NaN counts as the largest. Without `sorted`, any order
@@ -159,7 +159,7 @@ def topk(
 
 @operator("7.2.14.5", dtypes=(*BOOL, *SUBBYTE, *NUMBERS), fast=True)
 def nonzero(input: TensorLike, as_tuple: bool = True) -> tuple[Tensor, ...] | Tensor:
-    """Return where elements are not zero, in row-major order whatever the layout.
+    """Return the indices of nonzero elements, in row-major order for every layout.
 
     The coordinates are a tensor of int64 for each axis; without `as_tuple` they are the rows of
     one. NaN is not zero. If every element is zero, there is nothing to return: an error.

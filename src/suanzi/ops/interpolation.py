@@ -33,7 +33,7 @@ def interpolate(
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
 ) -> Tensor:
-    """Return the input sampled at other sizes of its axes from the third on.
+    """Return the input resampled to other sizes of its axes, from the third on.
 
     `size` has a size for each of them, or one for all; without it, `scale_factor` has what they are
     multiplied with, the result cut to a whole number. Where `in` elements become `out`, element i

@@ -67,7 +67,7 @@ def cholesky(upper: str, mat: TensorLike) -> Tensor:
 
 @operator("7.2.17.5", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
-    """Return mat = Q R, the columns of Q orthonormal and R upper triangular.
+    """Return Q and R of mat = Q R: Q has orthonormal columns, R is upper triangular.
 
     For an m by n matrix and k = min(m, n), Q is m by k and R k by n. In the mode "complete", Q is
     m by m and R m by n; in the mode "r", Q is None and R k by n.
@@ -94,7 +94,7 @@ def qr(mat: TensorLike, mode: str = "reduced") -> tuple[Tensor | None, Tensor]:
 
 @operator("7.2.17.6", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
-    """Return mat = U S V^H: the columns of U and V orthonormal, S diagonal, not negative, falling.
+    """Return U, S and V of mat = U S V^H: orthonormal columns, S diagonal and descending.
 
     For an n by m matrix and k = min(n, m), U is n by k, S k by k and V m by k; with `format`
     False, U is n by n, S n by m and V m by m. S is real, and V is not its transpose.
@@ -119,7 +119,7 @@ def svd(mat: TensorLike, format: bool = True) -> tuple[Tensor, Tensor, Tensor]:
 
 @operator("7.2.17.10", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def eig(mat: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return the eigenvalues and the eigenvectors, the columns of v: mat v = v w.
+    """Return the eigenvalues w and the eigenvectors, the columns of v: mat v = v w.
 
     They are in no particular order, and always complex: complex64 of float32 and bfloat16,
     complex32 of float16 and float8. Each column has length 1.

@@ -20,7 +20,7 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 
 @operator("7.2.17.8", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def lstsq(mat: TensorLike, rhs: TensorLike, prec: float | None = None) -> Tensor:
-    """Return the x with the least 2-norm of rhs - mat x, and of those the shortest.
+    """Return the shortest x that minimises the 2-norm of rhs - mat x.
 
     Singular values below `prec` times the largest count as zero; None means the machine epsilon of
     the operands' dtype. `rhs` and batches are as in `solve`.

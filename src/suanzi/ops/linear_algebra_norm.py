@@ -38,7 +38,7 @@ _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASC
 def norm(
     input: TensorLike, normtype: str | float = "inf", axis: Any = (), keep_dims: bool = False
 ) -> Tensor:
-    """Return the norms of vectors along one axis, of matrices along two, or that of all elements.
+    """Return norms of vectors along one axis, of matrices along two, or of all elements.
 
     `normtype` is "inf", the largest magnitude, "1", "2" or another positive number p as text, for
     the p-th root of the sum of p-th powers; Python's numbers are taken, too. Of matrices it is

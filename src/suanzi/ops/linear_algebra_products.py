@@ -40,7 +40,7 @@ FLOATING = (*FLOATS, *COMPLEX)
 
 @operator("7.2.17.1", dtypes=NUMBERS, fast=True, promotes=ARITHMETIC)
 def matmul(mat1: TensorLike, mat2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
-    """Return the product of matrices, of vectors, or of batches of matrices.
+    """Return the product of matrices, vectors, or batches of matrices.
 
     The last two axes are those of a matrix, and the others are broadcast. A vector is a row on the
     left, a column on the right, and that axis is not in the result. `dtype` is what both are

@@ -19,7 +19,7 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 
 @operator("7.2.17.7", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
-    """Return the x of mat x = rhs, or of mat^H x = rhs with `adjoint`.
+    """Solve mat x = rhs for x, or mat^H x = rhs with `adjoint`.
 
     The columns of `rhs` are the right-hand sides; a `rhs` of rank 1 is a single one, and so is x.
     The axes of a batch are broadcast. A matrix is refused if it is singular to the precision of its
@@ -49,7 +49,7 @@ def solve(mat: TensorLike, rhs: TensorLike, adjoint: bool) -> Tensor:
 
 @operator("7.2.17.9", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def inverse(mat: TensorLike) -> Tensor:
-    """Return the inverse of a square matrix; one that is singular is refused, as by `solve`.
+    """Return the inverse of a square matrix; a singular one is refused, as by `solve`.
 
     >>> sz.inverse(sz.tensor([[2.0, 0], [1, 4]]))
     Tensor([[   0.5,      0],

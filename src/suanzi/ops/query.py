@@ -17,7 +17,7 @@ _CHECKED = (*BOOL, *SUBBYTE, *NUMBERS)
 
 @operator("7.2.2.1", dtypes=ANY)
 def shape(input: TensorLike) -> Tensor:
-    """Return the shape as an int32 tensor of one axis; `input.shape` is the same as a tuple.
+    """Return the shape as an int32 vector; `input.shape` is the same as a tuple.
 
     >>> sz.shape(sz.tensor([[1, 2, 3], [4, 5, 6]]))
     Tensor([2, 3], dtype=int32)
@@ -73,7 +73,7 @@ def _ask(op: Operator, input: TensorLike) -> Tensor:
 
 @operator("7.2.2.5", dtypes=ANY)
 def size(input: TensorLike) -> int:
-    """Return how many elements there are.
+    """Return the number of elements.
 
     >>> sz.size(sz.tensor([4, 5, 6]))
     3
@@ -83,7 +83,7 @@ def size(input: TensorLike) -> int:
 
 @operator("7.2.2.6", dtypes=ANY)
 def rank(input: TensorLike) -> int:
-    """Return how many axes there are.
+    """Return the number of axes.
 
     >>> sz.rank(sz.tensor([[1, 2], [3, 4]]))
     2
@@ -93,7 +93,7 @@ def rank(input: TensorLike) -> int:
 
 @operator("7.2.2.7", dtypes=ANY)
 def is_contiguous(input: TensorLike) -> bool:
-    """Return whether the elements lie in row-major order without gaps.
+    """Return whether the elements are contiguous in row-major order.
 
     >>> sz.is_contiguous(sz.zeros((2, 3))), sz.is_contiguous(sz.zeros((2, 3), layout=(0, 1)))
     (True, False)

@@ -42,7 +42,7 @@ def trunc(x: TensorLike) -> Tensor:
 
 @operator("7.2.9.4", dtypes=FLOATS, kernel="round", ulp=0.5, promotes=REAL_FUNCTION)
 def round(x: TensorLike) -> Tensor:
-    """Return the nearest whole number; of two, the even one.
+    """Return the nearest whole number, ties to even.
 
     >>> sz.round(sz.tensor([3.2, 2.5, 3.5]))
     Tensor([3, 2, 4], dtype=float32)
@@ -68,7 +68,7 @@ _MODES = {
 
 @operator("7.2.9.5", dtypes=FLOATS, ulp=0.5, promotes=REAL_FUNCTION)
 def rint(x: TensorLike, mode: RoundMode | str) -> Tensor:
-    """Return x rounded to a whole number in one of four ways.
+    """Return x rounded to a whole number in one of four modes.
 
     `mode` is a :class:`RoundMode` or its name: DOWNWARD, UPWARD, TOWARDZERO or TONEAREST.
 

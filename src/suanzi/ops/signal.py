@@ -40,7 +40,7 @@ def fft_c2c(
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
-    """Return the Fourier transform of complex numbers, of the same shape and dtype.
+    """Return the Fourier transform of complex numbers, with the same shape and dtype.
 
     >>> x = sz.tensor([1, 2j, 3, 4], sz.complex64)
     >>> y = sz.fft_c2c(x)
@@ -165,7 +165,7 @@ def fft_c2r(
     normalization: FFTNormMode | str = FFTNormMode.none,
     forward: bool = True,
 ) -> Tensor:
-    """Return the Fourier transform of half of a spectrum, the other half being its conjugate: real.
+    """Return the real Fourier transform of half of a spectrum; the other half is its conjugate.
 
     Of N elements along the last of `axes`, `last_dim_size` is 2(N - 1) or 2(N - 1) + 1. Where a
     real result leaves no choice, imaginary parts are ignored: after the transforms along the other

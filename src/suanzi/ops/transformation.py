@@ -108,7 +108,7 @@ def _laid_out(x: Tensor, target: DType, order: tuple[int, ...] | None, saturate:
 
 @operator("7.2.3.16", dtypes=(*SUBBYTE, *REALS), promotes=ARITHMETIC)
 def clip(input: TensorLike, low: Any = None, high: Any = None) -> Tensor:
-    """Return the input with elements below `low` made `low`, and those above `high` made `high`.
+    """Return the input limited to the range from `low` to `high`.
 
     The bounds are numbers, or tensors of the dtype of the input, which the result has; None is no
     bound. NaN stays, and where `low` is above `high` the result is `high`.
@@ -211,7 +211,7 @@ def _bound(op: Operator, name: str, bound: Any, x: Tensor) -> Any:
 
 @operator("7.2.3.22", dtypes=REALS, kernel="sign")
 def sign(input: TensorLike) -> Tensor:
-    """Return 1, 0 or -1 as each element is above, at or below zero; NaN stays.
+    """Return 1, 0 or -1 for elements above, at or below zero; NaN for NaN.
 
     >>> sz.sign(sz.tensor([-2.5, 0, 7]))
     Tensor([-1,  0,  1], dtype=float32)

@@ -52,7 +52,7 @@ class PadMode(IntEnum):
 
 @operator("7.2.3.7", dtypes=ANY, fast=True, promotes=JOINING)
 def concat(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
-    """Return tensors one behind the other along an axis, in the dtype they are promoted to.
+    """Return tensors joined along an axis, in the dtype they promote to.
 
     >>> x, y = sz.tensor([[1, 2]], sz.int8), sz.tensor([[0.5, 1.5]], sz.float16)
     >>> sz.concat([x, y], axis=0)
@@ -96,7 +96,7 @@ def _sizes_differ(
 
 @operator("7.2.3.8", dtypes=ANY, fast=True, promotes=JOINING)
 def stack(input_lists: Sequence[TensorLike], axis: int) -> Tensor:
-    """Return tensors of one shape along a new axis, in the dtype they are promoted to.
+    """Return tensors of one shape joined along a new axis, in the dtype they promote to.
 
     >>> sz.stack([sz.tensor([1, 1, 1]), sz.tensor([2, 2, 2])], axis=1)
     Tensor([[1, 2],
@@ -165,7 +165,7 @@ def _common_quantization(
 
 @operator("7.2.3.11", fast=True)
 def tile(input: TensorLike, repeats: Sequence[int]) -> Tensor:
-    """Return the input repeated along each axis, as often as `repeats` says for it.
+    """Return the input repeated along each axis as often as `repeats` gives.
 
     >>> sz.tile(sz.tensor([[1, 2], [3, 4]]), (1, 2))
     Tensor([[1, 2, 1, 2],
@@ -287,7 +287,7 @@ def _stored(op: Operator, value: Any, x: Tensor) -> Any:
 def roll(
     input: TensorLike, shifts: int | Sequence[int], axis: int | Sequence[int] | None = ()
 ) -> Tensor:
-    """Return the input shifted along axes; what leaves an axis at its end comes in at its start.
+    """Return the input shifted along axes; elements shifted out at the end reappear at the start.
 
     There is a shift for each axis in `axis`; an axis that is there twice is shifted twice. Without
     `axis`, the elements in row-major order are shifted as one row.

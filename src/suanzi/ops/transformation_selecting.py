@@ -21,7 +21,7 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 
 @operator("7.2.3.17", fast=True)
 def gather(input: TensorLike, index: TensorLike) -> Tensor:
-    """Return what indices point to, put together.
+    """Return the elements or rows at indices.
 
     An index of rank 1 picks rows, entries of the first axis. Of an index of higher rank, the last
     axis holds coordinates: as many as it is long, for as many axes of the input.
@@ -59,7 +59,7 @@ def gather(input: TensorLike, index: TensorLike) -> Tensor:
 def scatter(
     input: TensorLike, index: TensorLike, updates: TensorLike, override: bool = True
 ) -> Tensor:
-    """Return the input with `updates` written to where indices point, as `gather` has them.
+    """Return the input with `updates` written at indices, as in `gather`.
 
     Where indices coincide, the last update stays; without `override`, all are added to what is
     there. float16, bfloat16 and float8 are added up in float32 and rounded once.
@@ -116,7 +116,7 @@ def _adds_in(op: Operator, dt: DType) -> DType:
 
 @operator("7.2.3.25", fast=True)
 def masked_select(input: TensorLike, mask: TensorLike) -> Tensor:
-    """Return the elements where a mask is true, in row-major order, as a tensor of rank 1.
+    """Return the elements where a mask is true as a vector, in row-major order.
 
     The mask is repeated to the shape of the input.
 

@@ -107,7 +107,7 @@ def expand_dims(input: TensorLike, axis: int = 0) -> Tensor:
 
 @operator("7.2.3.4", fast=True)
 def squeeze(input: TensorLike, axis: int | Sequence[int] | None = ()) -> Tensor:
-    """Return a view without the axes of size 1: all such, or those of them in `axis`.
+    """Return a view without axes of size 1: all of them, or those in `axis`.
 
     An axis in `axis` that is not of size 1 stays.
 
@@ -154,7 +154,7 @@ def transpose(input: TensorLike, perm: Sequence[int] | None = ()) -> Tensor:
 def split(
     input: TensorLike, split_sizes: Sequence[int] | None, nsplit: int | None = None, axis: int = 0
 ) -> list[Tensor]:
-    """Return views on parts of an axis, one after the other, of given sizes.
+    """Return views of consecutive parts of an axis, of given sizes.
 
     Where `split_sizes` is empty, there are `nsplit` parts of equal size.
 
@@ -195,7 +195,7 @@ def split(
 
 @operator("7.2.3.9", fast=True)
 def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Tensor]:
-    """Return a view for each index of an axis, without that axis.
+    """Return the views at each index of an axis, without that axis.
 
     `num`, if given, must be the size of the axis.
 
@@ -218,7 +218,7 @@ def unstack(input: TensorLike, axis: int = 0, num: int | None = None) -> list[Te
 def slice(
     input: TensorLike, begin: Sequence[int], size: Sequence[int], step: Sequence[int]
 ) -> Tensor:
-    """Return a view on part of each axis: every `step`-th of the `size` indices from `begin` on.
+    """Return a view of part of each axis: every `step`-th of the `size` indices from `begin` on.
 
     `size` counts the indices that are gone over, so that ``ceil(size / step)`` are left.
 
@@ -328,7 +328,7 @@ def _flipped(op: Operator, input: Any, axis: Any, error: type[StatusError]) -> T
 
 @operator("7.2.3.15", fast=True)
 def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int = 0) -> Tensor:
-    """Return a view on a block of the input of a given shape, which begins at `offsets`.
+    """Return a view of a block of the input with a given shape, beginning at `offsets`.
 
     >>> sz.crop(sz.tensor([[0, 1, 2], [0, 3, 4]]), (2, 2), (0, 1))
     Tensor([[1, 2],
@@ -354,7 +354,7 @@ def crop(input: TensorLike, shape: Sequence[int], offsets: Sequence[int] | int =
 
 @operator("7.2.3.19", fast=True)
 def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
-    """Return a view repeated to a shape: along axes of size 1, and along new ones in front.
+    """Return a view broadcast to a shape: along axes of size 1, and along new axes in front.
 
     >>> sz.expand(sz.tensor([1, 2, 3]), (2, 3))
     Tensor([[1, 2, 3],
@@ -378,7 +378,7 @@ def expand(input: TensorLike, shape: Sequence[int]) -> Tensor:
 
 @operator("7.2.3.20", fast=True)
 def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
-    """Return the input with the axes from `start_axis` to `stop_axis`, both included, made one.
+    """Return the input with the axes from `start_axis` to `stop_axis`, inclusive, merged into one.
 
     >>> sz.flatten(sz.tensor([[[1, 2]], [[3, 4]]]), 1, 2)
     Tensor([[1, 2],
@@ -398,7 +398,7 @@ def flatten(input: TensorLike, start_axis: int, stop_axis: int) -> Tensor:
 
 @operator("7.2.3.24")
 def meshgrid(input: Sequence[TensorLike] | Tensor) -> list[Tensor]:
-    """Return the coordinates of a grid: k tensors of rank 1 repeated to k tensors of rank k.
+    """Return coordinate tensors of a grid: k vectors become k tensors of rank k.
 
     One tensor, in a list or not, is a grid of its own (7.2.3.24.1).
     Tensor i varies along axis i, as with ``indexing="ij"`` in NumPy. They are views.

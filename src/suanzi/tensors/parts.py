@@ -60,7 +60,7 @@ def permuted(x: Tensor, order: Sequence[int]) -> Tensor:
 
 
 def copy(x: Tensor) -> Tensor:
-    """Return a copy with memory of its own that keeps dtype, layout and quantisation."""
+    """Return a copy with its own memory and the same dtype, layout and quantisation."""
     order = min2maj_of(x.shape, x.strides)
     return _core.cast(x, x.dtype, False) if order else _core.row_major_copy(x)
 
