@@ -216,7 +216,7 @@ def arange(
     start: int | float, /, stop: int | float | None = None, step: int | float = 1, *,
     dtype: DTypeLike = None, device: Place = None,
 ) -> Tensor:  # fmt: skip
-    """Return numbers from `start` up to, not including, `stop`; with one argument, from 0 up to it.
+    """Return the numbers from `start` to `stop`, which is excluded; one argument alone is `stop`.
 
     >>> sz.array_api.arange(1, 8, 3), sz.array_api.arange(3, dtype=sz.bfloat16)
     (Tensor([1, 4, 7], dtype=int64), Tensor([0, 1, 2], dtype=bfloat16))
