@@ -166,6 +166,52 @@ def test_sparse_and_quantised_answers() -> None:
         assert name in (problem(replace(quantised, outputs={"output": wanted}), {}, answer) or "")
 
 
+def random_answer(name: str, values: Any, dtype: sz.DType) -> str | None:
+    return problem(one(name), {}, (Status.SUCCESS, sz.tensor(values, dtype)))
+
+
+def test_values_out_of_a_range_a_set_and_an_order() -> None:
+    right = [[0.0, 0.5, 1.0], [1.5, 1.75, 1.99]]
+    assert random_answer("rand_uniform", right, sz.float32) is None
+    assert random_answer("rand_uniform", [[0, 0, -0.25], [0, 0, 0]], sz.float32) is not None
+    assert random_answer("rand_uniform", [[0, 0, 0], [0, 0, np.nan]], sz.float32) is not None
+    assert random_answer("rand_bernoulli", [0, 1, 1], sz.float32) is None
+    assert random_answer("rand_bernoulli", [0, 1, 0.5], sz.float32) is not None
+    assert random_answer("randperm", [2, 0, 3, 1], sz.float32) is None
+    assert random_answer("randperm", [2, 0, 3, 2], sz.float32) is not None
+
+
+def factors(name: str, *outputs: Any) -> str | None:
+    """Return the problem with factors of the matrix of an example."""
+    entry = one(name)
+    names = interfaces()[name].outputs
+    made = [
+        sz.tensor(x, sz.dtype(entry.outputs[n].dtype)) for n, x in zip(names, outputs, strict=True)
+    ]
+    return problem(entry, arguments(entry), (Status.SUCCESS, *made))
+
+
+def test_factors_of_a_matrix() -> None:
+    h = 0.5**0.5
+    assert factors("eig", [3, -1], [[h, -h], [h, h]]) is None
+    assert factors("eig", [-1, 3], [[h * 1j, h], [-h * 1j, h]]) is None
+    assert "v w" in (factors("eig", [-1, 3], [[h, -h], [h, h]]) or "")
+    assert factors("eig", [-1, 3], [[-1, 1], [1, 1]]) is None  # as printed
+    assert "length" in (factors("eig", [-1, 3], [[0, 1], [0, 1]]) or "")
+    assert "eigenvalues" in (factors("eig", [-1, 2], [[-h, h], [h, h]]) or "")
+    q, r = np.array([[0.6, 0.8], [0.8, -0.6]]), np.array([[5, 3], [0, 4.0]])
+    assert factors("qr", q, r) is None
+    assert factors("qr", -q, -r) is None
+    assert "Q R" in (factors("qr", q, -r) or "")
+    assert "R is " in (factors("qr", q, r.T) or "")
+    u, s, v = np.array([[0, 1], [1, 0]]), np.diag([3, 2]), np.eye(2)
+    assert factors("svd", u, s, v) is None
+    assert factors("svd", -u, s, -v) is None
+    assert "U S V^H" in (factors("svd", -u, s, v) or "")
+    assert "S is" in (factors("svd", -u, -s, v) or "")
+    assert "U is " in (factors("svd", v, s, u) or "")
+
+
 # ---- the data ------------------------------------------------------------------------------------
 
 

@@ -170,16 +170,16 @@ class TestFix:
             ("i64 u64", "jax", "/", "int64 stays within ±2**53 and uint64 stays within 2**53", ""),
             # A cast that loses later helps.
             ("i64 u64", "jax", None,
-             "cast the uint64 operand to int64, though 2**63 becomes -2**63", None),
+             "=cast the uint64 operand to int64, though 2**63 becomes -2**63", None),
             ("i64 bf16", "torch", None,
-             "cast the int64 operand to float64, though 2**53+1 becomes 2**53", None),
+             "=cast the int64 operand to float64, though 2**53+1 becomes 2**53", None),
             ("i32 i64", "cann", "/", "float64, though 2**53+1", None),
             # The least bad cast of a refusal.
             ("i64 f64", "paddle", None,
-             "cast the int64 operand to float64, though 2**53+1 becomes 2**53",
+             "=cast the int64 operand to float64, though 2**53+1 becomes 2**53",
              'x.astype("float64")'),
             ("i8 300", "torch", None, "", "x.to(torch.int16)"),
-            ("f8e4m3 2", "openvino", None, "give 2 as a tensor of float8_e4m3fn", None),
+            ("f8e4m3 2", "openvino", None, "=give 2 as a tensor of float8_e4m3fn", None),
             ("u16 u16 f32", "cann", None, "cast the uint16 operands to float32", None),
             ("f16 bf16 c32", "cann", None, "cast the bfloat16 operand", None),
             ("bool 3", "strict", None, "cast the bool operand to int8", None),
@@ -191,7 +191,7 @@ class TestFix:
         given = [int(word) if word.isdigit() else sz.dtype(word) for word in operands.split()]
         fix = sz.explain(*given, rules=rules, op=op).fix
         assert fix is not None
-        assert text in fix.text
+        assert fix.text == text[1:] if text.startswith("=") else text in fix.text
         assert code is None or fix.code == code
 
     @pytest.mark.parametrize("op", ["add", "max", "floordiv", "concat", "where", "bitwise_and"])

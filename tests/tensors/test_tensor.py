@@ -66,6 +66,13 @@ class TestAttributes:
             with pytest.raises(AttributeError):
                 setattr(x, name, None)
 
+    def test_rows_of_a_quantised_tensor(self) -> None:
+        # A row across the channels keeps them, one along them has its own.
+        across = list(quantised([1, 2, 3], 0, 1))
+        assert [(r.scale, r.channel_axis) for r in across] == [((1, 2, 3), 0)] * 2
+        along = list(quantised([1, 2], 0, 0))
+        assert [(r.scale, r.channel_axis) for r in along] == [((1,), None), ((2,), None)]
+
     def test_cannot_be_made_or_derived_from(self) -> None:
         with pytest.raises(TypeError):
             sz.Tensor()

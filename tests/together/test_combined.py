@@ -261,7 +261,7 @@ def test_channels_are_picked_with_their_scales(picked: Any) -> None:
         x[[0], [1]]
 
 
-@pytest.mark.parametrize("value", [1j, [1j, 2, 3], sz.tensor(1j)], ids=str)
+@pytest.mark.parametrize("value", [1j, [1j, 2, 3], np.array([1j, 2, 3]), sz.tensor(1j)], ids=str)
 def test_a_complex_number_is_not_written_to_real_tensors(value: Any) -> None:
     for x in (per_tensor(), per_channel(), sz.zeros((2, 3)), sz.zeros((2, 3), sz.int8)):
         before = x.tolist()

@@ -85,3 +85,29 @@ def test_dtypes_the_rule_set_refuses(name: str) -> None:
         error = _raised(name, arguments | {last: sz.tensor([1, 2], sz.int32)})
         assert error.status is sz.Status.TYPE_MISMATCH
         _check_message(error, name, "int64", "int32", "strict")
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_dtypes_an_operator_does_not_take(name: str) -> None:
+    op = REGISTRY[name]
+    wrong = next((d for d in (sz.bool, sz.complex64, sz.int4) if d not in op.dtypes), None)
+    if wrong is None or (wrong is sz.bool and name in ("true_divide", "floor", "ceil")):
+        wrong = sz.char
+    if wrong is sz.bool and name in ("trunc", "round", "rint"):
+        wrong = sz.complex64
+    text = sz.tensor("ab")
+    arguments = _arguments(name)
+    for argument in _tensors(name):
+        if argument in ("condition",) or (name == "clip_backward" and argument == "input"):
+            continue
+        arguments[argument] = text if wrong is sz.char else sz.tensor([[1, 0], [0, 1]], wrong)
+    if name == "trace_backward":
+        arguments["grad_y"] = sz.tensor(True)
+    error = _raised(name, arguments)
+    listed = interface(name).statuses
+    assert error.status in (sz.Status.TYPE_MISMATCH, sz.Status.INVALID_ARGUMENT)
+    if sz.Status.TYPE_MISMATCH in listed:
+        assert error.status is sz.Status.TYPE_MISMATCH
+    # clip_backward keeps its good input.
+    argument = _tensors(name)[0 if name == "clip_backward" else -1]
+    _check_message(error, name, str(arguments[argument].dtype))

@@ -204,6 +204,17 @@ class TestZeros:
 
 
 class TestCopyInto:
+    @pytest.mark.parametrize("size", [3, 100, 3000, 70_000])
+    @pytest.mark.parametrize("shift", [1, -1, 2, 64])
+    def test_overlapping_rows(self, size: int, shift: int) -> None:
+        array = np.arange(size + 64, dtype=np.int32)
+        x = sz.tensor(array)
+        to, source = (shift, 0) if shift > 0 else (0, -shift)
+        _core.copy_into(view(x, to, (size,), (1,)), view(x, source, (size,), (1,)))
+        expected = array.copy()
+        expected[to : to + size] = array[source : source + size]
+        np.testing.assert_array_equal(x.numpy(), expected)
+
     def test_overlap_by_broadcasting(self) -> None:
         x = sz.tensor([[1, 2, 3], [4, 5, 6]])
         _core.copy_into(x, view(x, 3, (3,), (1,)))
