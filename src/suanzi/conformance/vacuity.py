@@ -138,8 +138,8 @@ def has_values(expected: Expected) -> bool:
 
 
 def is_required(case: Case, expected: Expected) -> bool:
-    """Tell whether levels depend on a case."""
-    return case.skip is None and why(case, expected).basis in DEMANDED
+    """Tell whether levels depend on a case, or will once a tentative one is decided."""
+    return case.skip is None and why(case, expected).basis in {*DEMANDED, "tentative"}
 
 
 def right_answer(case: Case, backend: Asked | None = None) -> Outputs:

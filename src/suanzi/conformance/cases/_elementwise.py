@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -140,6 +141,9 @@ def _plain(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
     if not wanted.quick:
         yield _dense(facts, "plain", dtype, "2by3by4", *[(2, 3, 4)] * count)
         yield _dense(facts, "plain", dtype, "eight axes", *[(2, 1, 2, 1, 3, 1, 2, 1)] * count)
+    if dtype in ("float32", "int32"):
+        scalar = _dense(facts, "plain", dtype, "scalars", *[()] * count)
+        yield replace(scalar, basis="letter", because="6.3 defines scalars, which have no axes")
 
 
 def _integers(facts: Elementwise, dtype: str, rules: str) -> Case:

@@ -22,6 +22,10 @@ _QUICK_LENGTH = 251
 """How many elements the values of a quick run fill: a prime, so that no vector ends with them."""
 
 
+_LARGEST = frozenset({"add", "less", "abs"})
+"""Interfaces that also get more elements than a float32 counts."""
+
+
 def filled_length(count: int, wanted: Wanted) -> int:
     """Return how many elements so many values are to fill.
 
@@ -61,6 +65,9 @@ def size_cases(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]
         title = f"{sizes.words(sizes.MATRIX)} by columns and by rows"
         yield few.case(title, sizes.cycle(sizes.MATRIX), sizes.MATRIX, layouts)
     if not wanted.quick:
+        if dtype == "int8" and facts.op in _LARGEST:
+            shape = (sizes.LARGEST,)
+            yield few.case(sizes.words(shape), sizes.cycle(shape), shape)
         title = "5003 elements with gaps"
         yield few.case(title, sizes.cycle((5003,)), (5003,), ["gaps"] * count)
     chief = dtype in ("float32", "int32") or not wanted.quick

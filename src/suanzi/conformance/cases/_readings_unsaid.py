@@ -315,14 +315,15 @@ def ends_of_flattening(case: Case, expected: Expected) -> Expected:
 def order_of_reshaping(case: Case, expected: Expected) -> Expected:
     """In row-major order always, or in the order in which elements lie in memory."""
     made, x = one_output(expected), _tensor(case)
-    if made is None or x is None or x.layout != "columns" or isinstance(made.truth, Picked):
+    if made is None or x is None or isinstance(made.truth, Picked):
         return expected
-    given, strides = values(x), _strides(x.shape)
-    backwards = product(*(range(n) for n in reversed(x.shape)))
-    read = tuple(
-        given[sum(i * s for i, s in zip(reversed(index), strides, strict=True))]
-        for index in backwards
-    )
+    order = tuple(range(len(x.shape))) if x.layout == "columns" else x.min2maj
+    if order is None:
+        return expected
+    given, strides, places = values(x), _strides(x.shape), [0]
+    for axis in reversed(order):
+        places = [p + i * strides[axis] for p in places for i in range(x.shape[axis])]
+    read = tuple(given[p] for p in places)
     return either("E20", (made,), (replace(made, truth=read, min2maj=None),))
 
 

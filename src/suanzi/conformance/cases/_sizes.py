@@ -23,7 +23,7 @@ PERIOD = 97
 """The values after which elements repeat: a prime, and more than a vector has of any dtype."""
 _SHORT = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 23, 31, 32, 33, 47, 63, 64, 65, 70)
 _LONG = (127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 4097)
-LARGE, LARGE_QUICK = 1_000_003, 65_539
+LARGE, LARGE_QUICK, LARGEST = 1_000_003, 65_539, 2**24 + 1
 """The length of the large case of an operator: no multiple of anything."""
 MATRIX = (65, 129)
 """Past the edges of tiles of 8, 16, 32, 64 and 128 by one row and by one column."""

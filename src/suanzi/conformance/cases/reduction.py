@@ -317,6 +317,8 @@ def reductions_of_sizes(op: str, wanted: Wanted) -> Iterator[Case]:
                 yield from _decisive(dtype, mode)
         if dtype in ("float32", "int32", "bool") and not wanted.quick:
             yield from (_million(dtype, mode) for mode in _LARGE[dtype])
+        if dtype in _LARGEST and not wanted.quick:
+            yield _million(dtype, _LARGEST[dtype], sizes.LARGEST)
 
 
 def small_number(dtype: str, x: int) -> Value:
@@ -385,8 +387,10 @@ _LARGE = {
 }
 
 
-def _million(dtype: str, mode: str) -> Case:
-    count = sizes.LARGE
+_LARGEST = {"bool": "SUM", "int8": "MIN"}
+
+
+def _million(dtype: str, mode: str, count: int = sizes.LARGE) -> Case:
     few = sizes.Few(dtype, ordinary(dtype, sizes.PERIOD, f"million {mode}", 1, 8))
     if mode in ("LAND", "LOR", "MAX", "MIN", "BAND", "PROD") and dtype != "float32":
         few = sizes.Few(dtype, [1] * sizes.PERIOD if mode != "LOR" else [0] * sizes.PERIOD)

@@ -38,7 +38,7 @@ def _reshape_drawn(random: Random) -> tuple[Shape, Shape]:
 moving("reshape", Moving(  # in row-major order whatever the layout, E20
     _reshape,
     plain=[((2, 3, 4), (4, 6)), ((3, 4), (4, 3)), ((24,), (2, 3, 2, 2)), ((2, 3), (2, 3)),
-           ((2, 1, 3), (6,))],
+           ((2, 1, 3), (6,)), ((2, 3, 2, 1, 2), (6, 4)), ((2, 3, 2, 2), (4, 6))],
     empty=[((2, 0), (0, 3)), ((0,), (0,)), ((), ()), ((), (1, 1)), ((1, 1), ())],
     drawn=_reshape_drawn,
     sizes=lambda r, c: [(f"{r}x{c}", (r, c), (c, r))],
