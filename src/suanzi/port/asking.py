@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +11,11 @@ from suanzi._hints import nearest
 from suanzi._text import columns, printable
 from suanzi.dtypes import DType
 from suanzi.port.support import Support, read_support, support
-from suanzi.promote.live import NotInstalled
+from suanzi.promote.live import run_script
 from suanzi.status import InternalError, InvalidArgument
 
 FRAMEWORKS = ("paddle", "mindspore", "openvino")
 _ASKER = Path(__file__).parent / "recorders" / "ask_dtypes.py"
-_NOT_INSTALLED = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,18 +87,7 @@ def ask_dtypes(framework: str, python: str | None = None) -> Asked:
             f"live: --dtypes does not support {framework!r}; it supports {', '.join(FRAMEWORKS)}."
             f"{nearest(framework, FRAMEWORKS)}"
         )
-    interpreter = python or sys.executable
-    try:
-        done = subprocess.run(
-            [interpreter, str(_ASKER), framework], capture_output=True, text=True, check=False
-        )
-    except OSError as error:
-        raise InvalidArgument(f"live: {interpreter!r} cannot be run: {error.strerror}.") from None
-    if done.returncode == _NOT_INSTALLED:
-        raise NotInstalled(
-            f"live: {framework} is not installed for {interpreter}; name an interpreter that has "
-            "it with --python."
-        )
+    done = run_script("live", framework, _ASKER, framework, python=python)
     start = done.stdout.find("# Which dtypes")
     if done.returncode or start < 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -136,7 +136,7 @@ def live(
     `rules` is compared instead of the rule set of its name; `python` is the
     interpreter to ask, this one by default.
     """
-    found = _probe(framework, python or sys.executable, timeout)
+    found = _probe(framework, python, timeout)
     try:
         cells = tuple(_cells(framework, found["answers"], rules))
         version = printable(str(found["version"]))
@@ -148,7 +148,32 @@ def live(
     return Live(framework, version, tuple(used), cells)
 
 
-def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
+def run_script(
+    command: str,
+    framework: str,
+    script: Path,
+    *arguments: str,
+    python: str | None = None,
+    timeout: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a script in an interpreter that has a framework, or raise NotInstalled."""
+    interpreter = python or sys.executable
+    words = [interpreter, str(script), *arguments]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)
+    except OSError as error:
+        raise InvalidArgument(
+            f"{command}: {interpreter!r} cannot be run: {error.strerror}."
+        ) from None
+    if done.returncode == _NOT_INSTALLED:
+        raise NotInstalled(
+            f"{command}: {framework} is not installed for {interpreter}; install "
+            f"suanzi[{framework}] there, or name an interpreter that has it with --python."
+        )
+    return done
+
+
+def _probe(framework: str, python: str | None, timeout: float) -> dict[str, Any]:
     if framework not in FRAMEWORKS:
         raise InvalidArgument(
             f"live: {framework!r} has no probe; available: "
@@ -156,20 +181,11 @@ def _probe(framework: str, python: str, timeout: float) -> dict[str, Any]:
         )
     script = Path(__file__).parent / "probes" / f"probe_{framework}.py"
     try:
-        run = subprocess.run(
-            [python, str(script)], capture_output=True, text=True, timeout=timeout, check=False
-        )
-    except OSError as error:
-        raise InvalidArgument(f"live: {python!r} cannot be run: {error.strerror}.") from None
+        run = run_script("live", framework, script, python=python, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise InternalError(
             f"live: {framework} did not answer within {timeout:g} seconds."
         ) from None
-    if run.returncode == _NOT_INSTALLED:
-        raise NotInstalled(
-            f"live: {framework} is not installed for {python}; install suanzi[{framework}] there, "
-            "or name an interpreter that has it with --python."
-        )
     line = next((x for x in run.stdout.splitlines() if x.startswith(_MARK)), None)
     if run.returncode or line is None:
         last = (run.stderr.strip().splitlines() or ["no message"])[-1]

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import tempfile
 from importlib import import_module
 from math import isfinite
@@ -25,11 +23,10 @@ from typing import Any
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Calls, Taken, Where, from_records, known_dtype, read_calls
 from suanzi.port.operators import plain_name
-from suanzi.promote.live import NotInstalled
+from suanzi.promote.live import run_script
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
 from suanzi.status import InvalidArgument
 
-_NOT_INSTALLED, _NOT_EXPORTED = 3, 4
 _WRITER = Path(__file__).parent.parent / "recorders" / "export_torch.py"
 
 
@@ -41,23 +38,12 @@ def read_exported(program: str | PathLike[str] | Any, python: str | None = None)
     """
     if hasattr(program, "graph_module"):
         return from_records(import_module("suanzi.port.recorders.export_torch").records(program))
-    path, interpreter = str(program), python or sys.executable
+    path = str(program)
     if not Path(path).is_file():
         raise InvalidArgument(f"port: the file {path!r} does not exist.")
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
         calls = Path(folder) / "calls.jsonl"
-        command = [interpreter, str(_WRITER), str(calls), path]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise InvalidArgument(
-                f"port: {interpreter!r} cannot be run: {error.strerror}."
-            ) from None
-        if done.returncode == _NOT_INSTALLED:
-            raise NotInstalled(
-                f"port: torch is not installed for {interpreter}; name an interpreter that has it "
-                "with --python."
-            )
+        done = run_script("port", "torch", _WRITER, str(calls), path, python=python)
         if done.returncode:
             said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
             raise InvalidArgument(f"{path!r} is not an exported program: {said[-1]}")
