@@ -171,6 +171,10 @@ def test_the_machine_epsilon_is_that_of_the_dtype() -> None:
     b = np.array([1.0, 1.0])
     assert sz.lstsq(sz.tensor(a, sz.float32), sz.tensor(b, sz.float32)).tolist() == [1, 0]
     assert_small(values(sz.lstsq(sz.tensor(a), sz.tensor(b))) - [1, 1e10], 1e-4, "float64")
+    for dtype in OWN:  # four times it is no zero
+        small = sz.cast(sz.tensor(np.diag([1.0, 4 * EPSILON[dtype]])), dtype)
+        found = values(sz.lstsq(small, sz.cast(sz.tensor(b), dtype)))
+        assert_small(found - [1, 0.25 / EPSILON[dtype]], 1e-3 / EPSILON[dtype], "just above")
     c = np.diag([1.0, 2e-4])
     assert sz.lstsq(sz.tensor(c, sz.float16), sz.tensor(b, sz.float16)).tolist() == [1, 0]
     assert sz.lstsq(sz.tensor(c, sz.float16), sz.tensor(b, sz.float16), 1e-5).tolist()[1] > 4000

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.gradients import central_differences
+
+SHAPES: list[tuple[int, ...]] = [(), (4,), (3, 1, 2)]
+
+
+def every_axes(ndim: int) -> list[tuple[int, ...]]:
+    return [c for n in range(1, ndim + 1) for c in itertools.combinations(range(ndim), n)] or [()]
+
+
+@pytest.mark.parametrize("mode", ["SUM", "MEAN", "PROD"])
+def test_of_complex_numbers(mode: str) -> None:
+    rng = np.random.default_rng(1)
+    for shape in SHAPES:
+        x = np.array(rng.standard_normal(shape) + 1j * rng.standard_normal(shape))
+        for axes, keep in itertools.product(every_axes(len(shape)), (False, True)):
+
+            def forward(at: Any, axes: Any = axes, keep: bool = keep) -> Any:
+                return sz.reduce(sz.tensor(at), mode, axes, keep_dims=keep).numpy()
+
+            left = forward(x).shape
+            out_grad = np.array(rng.standard_normal(left) + 1j * rng.standard_normal(left))
+            found = sz.reduce_bwd(sz.tensor(out_grad), sz.tensor(x), mode, axes, keep_dims=keep)
+            expected = central_differences(forward, x, out_grad)
+            assert found.shape == x.shape
+            assert np.allclose(found.numpy(), expected, rtol=1e-5, atol=1e-7)
 
 
 def test_integers_and_nan_that_are_equal() -> None:
