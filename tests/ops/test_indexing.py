@@ -22,6 +22,19 @@ def test_the_first_of_equal_long_integers(name: str) -> None:
                 assert ours(sz.tensor(x.copy()), 1).numpy().tolist() == numpys(x, 1).tolist()
 
 
+@pytest.mark.parametrize("dtype", REAL, ids=str)
+def test_rows_and_columns_of_any_length(dtype: sz.DType) -> None:
+    """Longer than what one block holds, and, of bytes, than one of them counts."""
+    for length in (7, 8, 64, 300, 1025):
+        wide = laid_out((length, 37), dtype, seed=length)
+        if dtype.kind == "float":  # random bytes of narrow floats have a NaN in every row
+            wide = sz.where(sz.is_nan(wide), sz.tensor(0, dtype), wide)
+        for x in (wide, sz.transpose(wide), wide[::-1], sz.transpose(wide[:, 3:24])):
+            values = x.numpy() if dtype.bits == 64 else sz.cast(x, sz.float64).numpy()
+            assert sz.argmax(x, 0).tolist() == np.argmax(values, 0).tolist()
+            assert sz.argmin(x, 0).tolist() == np.argmin(values, 0).tolist()
+
+
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_nan_of_either_sign_wins_and_zeros_are_equal(dtype: sz.DType, sign: int) -> None:

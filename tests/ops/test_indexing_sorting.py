@@ -62,6 +62,15 @@ def test_any_bits_in_any_layout(x: sz.Tensor, data: st.DataObject) -> None:
         check_topk(x, data.draw(st.integers(1, x.shape[axis])), axis, flag)
 
 
+@pytest.mark.parametrize("dtype", REAL, ids=str)
+@pytest.mark.parametrize("descending", [True, False])
+def test_rows_of_any_length(dtype: sz.DType, descending: bool) -> None:
+    for n in (1, 2, 15, 16, 17, 24, 25, 65, 161, 300, 1100):
+        check_order(without_nan(laid_out((1, n), dtype, seed=n)), 1, descending)
+    few = sz.cast(sz.tensor(np.random.default_rng(0).integers(0, 3, (700,))), dtype)  # many ties
+    check_order(few, 0, descending)
+
+
 @pytest.mark.parametrize("dtype", [sz.int8, sz.bfloat16, sz.float32, sz.int64, sz.float64], ids=str)
 @pytest.mark.parametrize("largest", [True, False])
 def test_the_first_k_of_any_length(dtype: sz.DType, largest: bool) -> None:
