@@ -175,7 +175,8 @@ def _full(op: str, group: str, dtype: str, title: str, shape: Shape, value: Any)
 
 moving("contiguous duplicate", Moving(  # from any layout
     lambda shape: moved("", shape, Result(shape, range(prod(shape)))),
-    plain=[((2, 3, 4),), ((2, 3),), ((7,),), ((1, 3, 1, 2),)],
+    plain=[((2, 3, 4),), ((2, 3),), ((7,),), ((1, 3, 1, 2),),
+           ((2, 3, 2, 2),), ((2, 1, 2, 1, 3, 1, 2, 1),)],
     empty=[(shape,) for shape in _EMPTY],
     sizes=lambda r, c: [(f"{r}x{c}", (r, c))],
 ))  # fmt: skip

@@ -66,7 +66,8 @@ def _expand_dims_drawn(random: Random) -> tuple[Shape, int]:
 
 moving("expand_dims", Moving(
     _expand_dims,
-    plain=[((2, 3, 2), axis) for axis in (1, 3, None, 0, 2, -1, -4)],
+    plain=[*(((2, 3, 2), axis) for axis in (1, 3, None, 0, 2, -1, -4)), ((2, 3, 2, 2), 2),
+           ((2, 1, 2, 1, 3, 1, 2), 3)],
     empty=[((), 0), ((), -1), ((0,), 1), ((3, 0), 0)],
     drawn=_expand_dims_drawn,
     sizes=lambda r, c: [(f"{r}x{c}", (r, c), 1)],
@@ -140,7 +141,8 @@ moving("transpose", Moving(  # axis i becomes axis perm[i], the inverse of NumPy
     _transpose,
     plain=[((2, 3, 4), (1, 2, 0)), ((2, 3, 4), None), ((2, 3, 4), (2, 0, 1)),
            ((2, 3, 4), (0, 2, 1)), ((2, 3), (1, 0)), ((2, 3, 2, 2), (2, 0, 3, 1)),
-           ((2, 3, 4), (-2, -1, -3)), ((5,), (0,))],
+           ((2, 3, 4), (-2, -1, -3)), ((5,), (0,)),
+           ((2, 1, 2, 1, 3, 1, 2, 1), (3, 0, 6, 4, 1, 7, 2, 5))],
     empty=[((), None), ((0, 3), None), ((2, 0, 3), (1, 2, 0))],
     drawn=_transpose_drawn,
     sizes=lambda r, c: [(f"{r}x{c}", (r, c), (1, 0)), (f"{r}x3x{c}", (r, 3, c), (1, 2, 0)),
@@ -162,7 +164,8 @@ def _flip_drawn(random: Random) -> tuple[Shape, list[int]]:
 moving("flip reverse", Moving(
     _flip,
     plain=[*(((2, 3, 4), axis) for axis in ((1,), (0, 2), (2, 1, 0), (-1,))), ((7,), (0,)),
-           ((1, 5), (0,))],
+           ((1, 5), (0,)),
+           ((2, 3, 2, 2), (1,)), ((2, 1, 2, 1, 3, 1, 2, 1), (0, 4))],
     empty=[((0,), (0,)), ((2, 0, 3), (0, 1))],
     drawn=_flip_drawn,
     sizes=lambda r, c: [(f"{r}x{c} columns", (r, c), [1]), (f"{r}x{c} rows", (r, c), [0]),
