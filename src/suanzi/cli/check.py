@@ -18,8 +18,9 @@ from cyclopts import Parameter
 
 from suanzi._hints import nearest
 from suanzi._text import printable
+from suanzi.cli import typed
 from suanzi.cli.render import for_a_person
-from suanzi.cli.typed import Flag, Html, Json, JsonFile, Junit, Python, Verbose, Words
+from suanzi.cli.typed import CaseRules, Flag, Jobs, Json, Minimal, Python, Verbose, Words
 from suanzi.cli.typed import rules as read_rules
 from suanzi.status import InvalidArgument
 
@@ -40,16 +41,16 @@ def check(
     category: Words = None,
     dtype: Words = None,
     group: Words = None,
-    minimal: Flag = False,
+    minimal: Minimal = False,
     case: Words = None,
     quick: Flag = False,
     normative: Annotated[bool, Parameter(name=["--normative", "--letter"], negative="")] = False,
     has: Words = None,
     strict: Flag = False,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
-    rules: str | None = None,
+    rules: CaseRules = None,
     seed: int = 0,
-    jobs: int | None = None,
+    jobs: Jobs = None,
     timeout: float = 10.0,
     shard: str | None = None,
     cluster: str | None = None,
@@ -57,9 +58,9 @@ def check(
     export: str | None = None,
     deviations: Words = None,
     require: str | None = None,
-    report: Html = None,
-    json: JsonFile = None,
-    junit: Junit = None,
+    report: typed.Html = None,
+    json: typed.JsonFile = None,
+    junit: typed.Junit = None,
     verbose: Verbose = False,
     watch: Flag = False,
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
@@ -96,8 +97,6 @@ def check(
         Only cases with these dtypes.
     group
         Only cases of these groups (`plain`, `special`, `status`, ...).
-    minimal
-        Only the interfaces of the minimal set.
     case
         Only these cases, by their ids or patterns of them.
     quick
@@ -114,12 +113,8 @@ def check(
     all_
         Also test the interfaces that the backend does not have: those that a C library does not
         export, or an adapter does not declare.
-    rules
-        The rule set of the promotion cases, by name or from a file; by default the backend's.
     seed
         Of the random cases.
-    jobs
-        How many processes; one for each core by default.
     timeout
         Seconds after which a call counts as hung; also for the start, if it is more than 120.
     shard
@@ -228,9 +223,9 @@ def compare(
 def merge(
     *reports: str,
     deviations: Words = None,
-    report: Html = None,
-    json: JsonFile = None,
-    junit: Junit = None,
+    report: typed.Html = None,
+    json: typed.JsonFile = None,
+    junit: typed.Junit = None,
     verbose: Verbose = False,
 ) -> int:
     """Merge the reports of all shards of a run into one.

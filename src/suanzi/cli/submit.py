@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json as json_module
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from suanzi._text import printable
-from suanzi.cli.check import Flag, Words, _named, _show, _split
+from suanzi.cli.check import _named, _show, _split
+from suanzi.cli.typed import CaseRules, Jobs, Json, Minimal, Python, Words
 from suanzi.cli.typed import rules as read_rules
 
 
@@ -16,12 +14,12 @@ def submit(
     folder: str,
     *,
     backend: str = "suanzi",
-    python: str | None = None,
+    python: Python = None,
     op: Words = None,
-    minimal: Flag = False,
+    minimal: Minimal = False,
     has: Words = None,
-    rules: str | None = None,
-    jobs: int | None = None,
+    rules: CaseRules = None,
+    jobs: Jobs = None,
     timeout: float = 10.0,
     deviations: Words = None,
     statement: str | None = None,
@@ -44,18 +42,10 @@ def submit(
         The folder to write; it must not exist, or be empty.
     backend
         What is tested, as for `suanzi check`.
-    python
-        The interpreter that has the framework; this one by default.
     op
         Only these interfaces; then no level is reached in full.
-    minimal
-        Only the interfaces of the minimal set.
     has
         The dtypes that the backend has (`float32,int32`).
-    rules
-        The rule set of the promotion cases, by name or from a file; by default the backend's.
-    jobs
-        How many processes; one for each core by default.
     timeout
         Seconds after which a call counts as hung.
     deviations
@@ -93,8 +83,8 @@ def verify(
     library: str | None = None,
     public_key: str | None = None,
     waivers: str | None = None,
-    jobs: int | None = None,
-    json: Annotated[bool, Parameter(negative="", help="Print data, not text.")] = False,
+    jobs: Jobs = None,
+    json: Json = False,
 ) -> int:
     """Check a folder that `suanzi submit` wrote, without the backend.
 
@@ -117,8 +107,6 @@ def verify(
         The public key of minisign, or its file; the manifest must be signed with it.
     waivers
         A TOML file of the waivers that the authority of the tests has granted.
-    jobs
-        How many processes; one for each core by default.
     """
     from suanzi.conformance.submission import verify as check_folder
 

@@ -26,6 +26,14 @@ Python = Annotated[
     Parameter(help="The interpreter that has the framework; this one by default."),
 ]
 Words = Annotated[list[str] | None, Parameter(negative="")]
+Minimal = Annotated[bool, Parameter(negative="", help="Only the interfaces of the minimal set.")]
+CaseRules = Annotated[
+    str | None,
+    Parameter(
+        help="Rule set of the promotion cases, by name or from a file; by default the backend's."
+    ),
+]
+Jobs = Annotated[int | None, Parameter(help="How many processes; one for each core by default.")]
 Verbose = Annotated[bool, Parameter(negative="", help="Show every failure in full.")]
 Html = Annotated[str | None, Parameter(help="Write an HTML report to this file.")]
 Junit = Annotated[str | None, Parameter(help="Write JUnit XML to this file.")]

@@ -1,6 +1,6 @@
 """The sizes at which kernels break: around vectors, tiles, blocks and the parts of threads.
 
-Elements are some of a few, again and again after a prime number of them: see `model.picked`. So
+Elements are some of a few, again and again after a prime number of them: see `model.expected`. So
 the truth is computed for few values, and a million elements cost no more than their bytes.
 """
 
