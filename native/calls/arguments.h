@@ -1,8 +1,7 @@
 // native/calls/arguments.h: plain arguments of fast paths: tensors, integers, lists of either, by position or by name.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <algorithm>
 
 #include "core/tensor.h"
 
@@ -76,21 +75,34 @@ struct Integers {
   }
 };
 
-// What each parameter was given, null if nothing; false if a call does not fit the names.
+// What each parameter was given, null if nothing; all are null, and it is false, if a call does not fit the names.
 template <std::size_t n>
-bool read_named(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords,
-                PyObject* (&found)[n]) {
-  if (count > static_cast<Py_ssize_t>(n)) return false;
-  for (std::size_t i = 0; i < n; ++i) found[i] = static_cast<Py_ssize_t>(i) < count ? args[i] : nullptr;
-  Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
-  for (Py_ssize_t k = 0; k < named; ++k) {
-    auto i = static_cast<std::size_t>(count);  // those before have come by position
-    while (i < n && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, k), names[i])) ++i;
-    if (i == n || found[i]) return false;
-    found[i] = args[count + k];
+class Given {
+ public:
+  Given(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+      : fits_(read(names, args, count, keywords)) {
+    if (!fits_) std::fill_n(found_, n, nullptr);
   }
-  return true;
-}
+  explicit operator bool() const { return fits_; }
+  PyObject* operator[](std::size_t i) const { return found_[i]; }
+
+ private:
+  bool read(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+    if (count > static_cast<Py_ssize_t>(n)) return false;
+    for (std::size_t i = 0; i < n; ++i) found_[i] = static_cast<Py_ssize_t>(i) < count ? args[i] : nullptr;
+    Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+    for (Py_ssize_t k = 0; k < named; ++k) {
+      auto i = static_cast<std::size_t>(count);  // those before have come by position
+      while (i < n && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, k), names[i])) ++i;
+      if (i == n || found_[i]) return false;
+      found_[i] = args[count + k];
+    }
+    return true;
+  }
+
+  PyObject* found_[n];
+  bool fits_;
+};
 
 // True or False itself, or nothing, which leaves the value as it is.
 inline bool read_flag(PyObject* object, bool& value) {

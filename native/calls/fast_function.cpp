@@ -6,9 +6,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <string>
-#include <vector>
-
 namespace suanzi {
 
 namespace detail {
@@ -63,10 +60,8 @@ const NamedFastPath& fast_path_of(nb::handle name) {
 
 void init_fast_functions(nb::module_& m) {
   using namespace nb::literals;
-  m.def(
-      "accelerate", [](nb::handle function) { return fast_path_of(function.attr("__name__")).make_function(function); },
-      "function"_a, nb::sig("def accelerate(function: F, /) -> F"),
-      "Puts the fast path of its name in front of a Python function.");
+  define(m, "def accelerate(function: F, /) -> F", "Puts the fast path of its name in front of a Python function.",
+         [](nb::handle function) { return fast_path_of(function.attr("__name__")).make_function(function); });
 }
 
 }  // namespace suanzi

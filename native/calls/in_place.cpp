@@ -5,10 +5,8 @@
 #include "calls/in_place.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace suanzi {
-
 namespace {
 
 // The bytes from the first to behind the last that the elements of a tensor are in.

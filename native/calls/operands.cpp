@@ -5,7 +5,6 @@
 #include <cstring>
 
 namespace suanzi {
-
 namespace {
 
 template <class T>

@@ -1,14 +1,8 @@
 // native/calls/operands.h: what an operator is called with, and the loop over it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "core/rules.h"
-#include "core/tensor.h"
 #include "core/without_gil.h"
 #include "loops/copies.h"
-#include "loops/elementwise.h"
 
 namespace suanzi {
 

@@ -6,7 +6,8 @@
 // who tries and catches pays for no explanation.
 #include "calls/operators.h"
 
-#include <atomic>
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "kernels/by_level.h"
@@ -23,53 +24,25 @@ namespace {
 struct Kernel {
   const char* name;
   Result result;
+  bool is_standard;
 };
 
-#define SAME Result::same
-#define BOOL Result::boolean
-#define PART Result::part
+constexpr Result SAME = Result::same, BOOL = Result::boolean, PART = Result::part;
+enum Lanes { NONE, INTEGERS, FLOATS, FLOATING, REALS, NUMBERS };
 constexpr Kernel binary_list[] = {
-#define BINARY(name, lanes, result) {#name, result},
-#define UNARY(name, lanes, result)
+#define BINARY(name, lanes, result, ...) {#name, result, lanes != NONE},
+#define UNARY(...)
 #include "kernels/ops.def"
 #undef BINARY
 #undef UNARY
 };
 constexpr Kernel unary_list[] = {
-#define BINARY(name, lanes, result)
-#define UNARY(name, lanes, result) {#name, result},
+#define BINARY(...)
+#define UNARY(name, lanes, result, ...) {#name, result, lanes != NONE},
 #include "kernels/ops.def"
 #undef BINARY
 #undef UNARY
 };
-constexpr Kernel binary_function_list[] = {
-#define BINARY(name, lanes, result) {#name, result},
-#define UNARY(name, lanes, result)
-#include "kernels/functions.def"
-#undef BINARY
-#undef UNARY
-};
-constexpr Kernel unary_function_list[] = {
-#define BINARY(name, lanes, result)
-#define UNARY(name, lanes, result) {#name, result},
-#include "kernels/functions.def"
-#undef BINARY
-#undef UNARY
-};
-#undef SAME
-#undef BOOL
-#undef PART
-
-// The row of a kernel, and what it gives; no_kernel if there is none of that name.
-template <std::size_t count>
-std::size_t row_of(const Kernel (&list)[count], std::string_view name, Result& result) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (name != list[i].name) continue;
-    result = list[i].result;
-    return i;
-  }
-  return no_kernel;
-}
 
 Dtype result_dtype(Result result, Dtype promoted) {
   if (result == Result::boolean) return Dtype::boolean;
@@ -100,21 +73,23 @@ void set_kernel(Operator& op, const std::string& name, std::size_t count) {
     break;
   }
   bool unary = op.form == Form::unary;
-  if (is_extended && unary) op.extended = row_of(unary_function_list, kernel, op.result);
-  if (is_extended && op.form == Form::binary) op.extended = row_of(binary_function_list, kernel, op.result);
-  op.kernel = unary ? row_of(unary_list, kernel, op.result) : row_of(binary_list, kernel, op.result);
-  if (op.form == Form::truth) op.result = Result::boolean;
-  if ((op.kernel == no_kernel && op.extended == no_kernel) || count != static_cast<std::size_t>(operand_count(op.form)))
+  std::span<const Kernel> list = unary ? std::span<const Kernel>(unary_list) : binary_list;
+  auto row = std::find_if(list.begin(), list.end(), [&](const Kernel& one) { return kernel == one.name; });
+  if (row == list.end() || !(row->is_standard || is_extended) ||
+      count != static_cast<std::size_t>(operand_count(op.form)))
     throw nb::value_error("there is no such kernel, or not for that many operands");
+  op.kernel = static_cast<std::size_t>(row - list.begin());
+  op.is_extended = is_extended && (unary || op.form == Form::binary);
+  op.result = op.form == Form::truth ? Result::boolean : row->result;
 }
 
 namespace {
 
 Unary unary_kernel(const Operator& op, Dtype promoted) {
   auto lane = static_cast<std::size_t>(compute_lane(promoted));
-  if (op.extended != no_kernel)
-    if (Unary found = function_kernels().unary[op.extended][lane]) return found;
-  return op.kernel == no_kernel ? nullptr : kernels().unary[op.kernel][lane];
+  if (op.is_extended)
+    if (Unary found = function_kernels().unary[op.kernel][lane]) return found;
+  return kernels().unary[op.kernel][lane];
 }
 
 struct BinaryKernels {
@@ -126,12 +101,11 @@ BinaryKernels binary_kernels(const Operator& op, Dtype promoted) {
   const Layer& layer = layer_of(promoted);
   bool is_narrow = layer.is_narrow && !layer.is_complex;
   auto format = static_cast<std::size_t>(layer.narrow);
-  if (op.extended != no_kernel) {
+  if (op.is_extended) {
     const FunctionKernels& k = function_kernels();
-    if (is_narrow && k.fused[op.extended][format]) return {nullptr, k.fused[op.extended][format]};
-    if (Binary found = k.binary[op.extended][lane]) return {found, nullptr};
+    if (is_narrow && k.fused[op.kernel][format]) return {nullptr, k.fused[op.kernel][format]};
+    if (Binary found = k.binary[op.kernel][lane]) return {found, nullptr};
   }
-  if (op.kernel == no_kernel) return {nullptr, nullptr};
   const Kernels& k = kernels();
   return {k.binary[op.kernel][lane], is_narrow ? k.fused[op.kernel][format] : nullptr};
 }
@@ -139,7 +113,7 @@ BinaryKernels binary_kernels(const Operator& op, Dtype promoted) {
 // What a table has for an operator of one operand; null where it is to be computed.
 const std::byte* known_results(const Operator& op, const Loop& loop, Unary kernel, Dtype promoted) {
   bool as_stored = loop.inputs[0].dtype == promoted && op.result != Result::boolean;
-  if (!as_stored || op.kernel == no_kernel || !layer_of(promoted).is_narrow || loop.size < 2) return nullptr;
+  if (!as_stored || !layer_of(promoted).is_narrow || loop.size < 2) return nullptr;
   FunctionTable* table = function_table(op.kernel, promoted);
   return table ? results_for(*table, loop.size, kernel, promoted) : nullptr;
 }

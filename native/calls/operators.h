@@ -1,13 +1,7 @@
 // native/calls/operators.h: element-wise operators: how they are declared, and how they run.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "calls/operands.h"
-#include "core/python.h"
-#include "loops/elementwise.h"
 
 namespace suanzi {
 
@@ -22,15 +16,12 @@ constexpr int operand_count(Form form) {
   return form == Form::unary ? 1 : form == Form::binary || form == Form::truth ? 2 : 3;
 }
 
-// A row of no table.
-inline constexpr std::size_t no_kernel = ~std::size_t{0};
-
 // An operator as it was declared: which kernel, for which dtypes, of which promotion class.
 struct Operator {
   std::string name;
   Form form = Form::unary;
-  std::size_t kernel = no_kernel;    // a row of Kernels
-  std::size_t extended = no_kernel;  // a row of FunctionKernels, which is asked first
+  std::size_t kernel = 0;    // a row of Kernels
+  bool is_extended = false;  // FunctionKernels are asked first
   Result result = Result::same;
   std::size_t operator_class = 0;
   std::uint32_t dtypes = 0;  // a bit for each; none: there is no fast path

@@ -1,8 +1,6 @@
 // native/calls/promoted.h: an operator as rule sets know it, for fast paths whose operands keep their dtype.
 #pragma once
 
-#include <cstddef>
-
 #include "core/tensor.h"
 
 namespace suanzi {

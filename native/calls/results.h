@@ -1,8 +1,6 @@
 // native/calls/results.h: tensors for what is computed along axes of another.
 #pragma once
 
-#include <cstdint>
-
 #include "core/tensor.h"
 
 namespace suanzi {

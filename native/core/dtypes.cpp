@@ -2,12 +2,10 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
-#include <string>
 
 #include "core/python.h"
 
 namespace suanzi {
-
 namespace {
 PyTypeObject* the_type = nullptr;
 std::array<PyObject*, dtype_count> the_objects{};

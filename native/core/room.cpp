@@ -4,7 +4,6 @@
 #include "core/room.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <thread>
 
@@ -55,9 +54,8 @@ bool can_map(std::size_t bytes) noexcept {
 bool has_call_room(Library library, bool alone) noexcept {
   // It keeps the buffers of calls that were. At a fork it ends its threads, and starts them at the next call, in the
   // parent and in the child.
-  static std::atomic<bool> has_buffer[3], has_threads[3];
-  static const int registered =
-      pthread_atfork([] { has_threads[0] = has_threads[1] = has_threads[2] = false; }, nullptr, nullptr);
+  static std::atomic<bool> has_buffer[2], has_threads[2];
+  static const int registered = pthread_atfork([] { has_threads[0] = has_threads[1] = false; }, nullptr, nullptr);
   (void)registered;
   auto which = static_cast<std::size_t>(library);
   if (memory_is_limited()) {

@@ -27,7 +27,7 @@ bool has_room(std::size_t bytes) noexcept;
 void deepen_stack() noexcept;
 
 // Which OpenBLAS, `own` one that only we use: each has buffers and threads of its own.
-enum class Library { scipy, numpy, own };
+enum class Library { scipy, own };
 // Whether there is room for a call of it; `alone` says that no other call runs.
 bool has_call_room(Library library, bool alone) noexcept;
 

@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 namespace suanzi {
-
 namespace {
 
 PyObject* context_variable = nullptr;  // ContextVar[RuleSet]
@@ -109,23 +108,19 @@ void init_rules(nb::module_& m) {
 
   m.attr("ZERO_DIM_BASE") = RuleTable::zero_dim_base;
   m.attr("NUMBER_BASE") = RuleTable::number_base;
-  m.def(
-      "use_rules",
-      [](nb::handle variable, nb::dict by_name) {
-        if (!PyContextVar_CheckExact(variable.ptr())) throw nb::type_error("not a ContextVar");
-        keep(context_variable, variable);
-        keep(rules_by_name, by_name);
-      },
-      nb::arg("variable"), nb::arg("by_name"),
-      nb::sig("def use_rules(variable: object, by_name: dict[str, Any]) -> None"),
-      "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.");
+  define(m, "def use_rules(variable: object, by_name: dict[str, Any]) -> None",
+         "Says where the rule set in force is found: a ContextVar, and the loaded rule sets.",
+         [](nb::handle variable, nb::dict by_name) {
+           if (!PyContextVar_CheckExact(variable.ptr())) throw nb::type_error("not a ContextVar");
+           keep(context_variable, variable);
+           keep(rules_by_name, by_name);
+         });
   m.def("rules_chosen", [] { any_chosen = true; }, "To be called before the ContextVar gets its first value.");
   m.def(
       "set_default_rules", [](nb::handle_t<RuleTable> rules) { keep(default_rules, rules); }, nb::arg("rules"),
       "The rule set in force where the ContextVar has no value.");
-  m.def(
-      "use_operators", [](nb::dict classes) { keep(operator_classes, classes); }, nb::arg("classes"),
-      nb::sig("def use_operators(classes: dict[str, Any]) -> None"), "Says which operator is of which class.");
+  define(m, "def use_operators(classes: dict[str, Any]) -> None", "Says which operator is of which class.",
+         [](nb::dict classes) { keep(operator_classes, classes); });
 }
 
 }  // namespace suanzi

@@ -1,13 +1,6 @@
 // native/core/rules.h: the answers of one rule set, remembered cell by cell.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/python.h"
 
 namespace suanzi {

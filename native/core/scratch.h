@@ -1,8 +1,6 @@
 // native/core/scratch.h: memory that is only needed on the way.
 #pragma once
 
-#include <cstdint>
-
 #include "core/storage.h"
 
 namespace suanzi {

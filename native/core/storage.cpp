@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +31,6 @@
 #endif
 
 namespace suanzi {
-
 namespace {
 
 constexpr std::size_t header = (sizeof(Storage) + alignment - 1) / alignment * alignment;

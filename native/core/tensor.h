@@ -1,10 +1,6 @@
 // native/core/tensor.h: a tensor: a shape and strides over a storage.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "core/python.h"
 #include "core/storage.h"
 

@@ -7,15 +7,12 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <thread>
-
-#include <unistd.h>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -24,7 +21,6 @@
 #include "core/sleeping.h"
 
 namespace suanzi {
-
 namespace {
 
 int usable_cores() noexcept {

@@ -1,8 +1,6 @@
 // native/core/without_gil.h: long loops run without the GIL, over memory that is kept alive meanwhile.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 
 #include "core/rules.h"

@@ -95,10 +95,7 @@ void fill_arithmetic(Kernels& k) {
 
 // As ExtremeNumber of the baseline, which has no such comparison of float16.
 template <bool largest>
-struct ExtremeHalf {
-  using Stored = u16;
-  using Partial = u16;
-  static constexpr std::size_t parts = 1;
+struct ExtremeHalf : Of<u16> {
   static constexpr u16 identity = largest ? 0xFC00 : 0x7C00;
   static Vector<u16> combine(Vector<u16> a, Vector<u16> b) noexcept {
     auto x = vreinterpretq_f16_u16((uint16x8_t)a), y = vreinterpretq_f16_u16((uint16x8_t)b);

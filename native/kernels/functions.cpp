@@ -142,10 +142,7 @@ struct signbit {
   template <class T>
   static void loop(const void* in, void* out, std::size_t n) {
     using U = BitsOf<T>;
-    auto* x = static_cast<const U*>(in);
-    auto* y = static_cast<u8*>(out);
-    SUANZI_LOOP
-    for (std::size_t i = 0; i < n; ++i) y[i] = static_cast<u8>(x[i] >> (8 * sizeof(U) - 1));
+    each_element<U, u8>(in, out, n, [](U x) { return static_cast<u8>(x >> (8 * sizeof(U) - 1)); });
   }
 };
 
@@ -215,11 +212,8 @@ struct pow {
 struct square {
   template <class T>
   static void loop(const void* in, void* out, std::size_t n) {
-    auto* x = static_cast<const T*>(in);
-    auto* y = static_cast<T*>(out);
     unsigned trouble = none;
-    SUANZI_LOOP
-    for (std::size_t i = 0; i < n; ++i) y[i] = mul::apply(x[i], x[i], trouble);
+    each_element<T, T>(in, out, n, [&](T x) { return mul::apply(x, x, trouble); });
   }
 };
 
@@ -278,29 +272,28 @@ FunctionKernels make_functions() {
 #define SUANZI_FILL_INTEGERS(row, name) \
   if constexpr (is_integer<T>) row[lane] = &real_functions::name::loop<T>;
 #define SUANZI_FILL_BOTH(row, name) SUANZI_FILL_INTEGERS(row, name)
-#define BINARY(name, lanes, result) SUANZI_FILL_##lanes(k.binary[static_cast<std::size_t>(BinaryFunction::name)], name)
-#define UNARY(name, lanes, result) SUANZI_FILL_##lanes(k.unary[static_cast<std::size_t>(UnaryFunction::name)], name)
+#define SUANZI_FILL(lanes, row, name) SUANZI_FILL_##lanes(row, name)
+#define BINARY(name, lanes, result, ...) \
+  __VA_OPT__(SUANZI_FILL(__VA_ARGS__, k.binary[static_cast<std::size_t>(BinaryOp::name)], name))
+#define UNARY(name, lanes, result, ...) \
+  __VA_OPT__(SUANZI_FILL(__VA_ARGS__, k.unary[static_cast<std::size_t>(UnaryOp::name)], name))
   for_each_real_lane([&]<class T>(std::size_t lane) {
     static_cast<void>(lane);
-#include "kernels/functions.def"
+#include "kernels/ops.def"
   });
 #undef BINARY
 #undef UNARY
-  auto& next = k.fused[static_cast<std::size_t>(BinaryFunction::nextafter)];
+  auto& next = k.fused[static_cast<std::size_t>(BinaryOp::nextafter)];
   using real_functions::nextafter;
-  next[static_cast<std::size_t>(Narrow::float8_e4m3fn)] = &nextafter::narrow_loop<Narrow::float8_e4m3fn>;
-  next[static_cast<std::size_t>(Narrow::float8_e5m2)] = &nextafter::narrow_loop<Narrow::float8_e5m2>;
-  next[static_cast<std::size_t>(Narrow::float16)] = &nextafter::narrow_loop<Narrow::float16>;
-  next[static_cast<std::size_t>(Narrow::bfloat16)] = &nextafter::narrow_loop<Narrow::bfloat16>;
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    ((next[i] = &nextafter::narrow_loop<static_cast<Narrow>(i)>), ...);
+  }(std::make_index_sequence<narrow_count>{});
   SUANZI_OF_LEVEL(fill_complex_functions)(k);
   return k;
 }
 
 }  // namespace
 
-const FunctionKernels& SUANZI_OF_LEVEL(function_kernels)() noexcept {
-  static const FunctionKernels table = make_functions();
-  return table;
-}
+SUANZI_TABLE(FunctionKernels, function_kernels, make_functions())
 
 }  // namespace suanzi

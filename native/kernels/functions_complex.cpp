@@ -43,9 +43,12 @@ void SUANZI_OF_LEVEL(fill_complex_functions)(FunctionKernels& k) {
   row[c64_lane] = &complex_functions::name::loop<f32>; \
   row[c128_lane] = &complex_functions::name::loop<f64>;
 #define SUANZI_FILL_BOTH(row, name) SUANZI_FILL_COMPLEX(row, name)
-#define BINARY(name, lanes, result) SUANZI_FILL_##lanes(k.binary[static_cast<std::size_t>(BinaryFunction::name)], name)
-#define UNARY(name, lanes, result) SUANZI_FILL_##lanes(k.unary[static_cast<std::size_t>(UnaryFunction::name)], name)
-#include "kernels/functions.def"
+#define SUANZI_FILL(lanes, row, name) SUANZI_FILL_##lanes(row, name)
+#define BINARY(name, lanes, result, ...) \
+  __VA_OPT__(SUANZI_FILL(__VA_ARGS__, k.binary[static_cast<std::size_t>(BinaryOp::name)], name))
+#define UNARY(name, lanes, result, ...) \
+  __VA_OPT__(SUANZI_FILL(__VA_ARGS__, k.unary[static_cast<std::size_t>(UnaryOp::name)], name))
+#include "kernels/ops.def"
 #undef BINARY
 #undef UNARY
 }

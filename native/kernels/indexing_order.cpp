@@ -19,27 +19,21 @@ namespace {
 template <class O, bool descending>
 void keys_loop(const void* in, void* out, std::size_t n) {
   using U = typename O::bits;
-  auto* x = static_cast<const U*>(in);
-  auto* y = static_cast<U*>(out);
   constexpr U turn = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
-  SUANZI_LOOP
-  for (std::size_t i = 0; i < n; ++i) {
-    U key = static_cast<U>(static_cast<U>(O::rank(x[i])) ^ turn);
-    y[i] = descending ? static_cast<U>(~key) : key;
-  }
+  each_element<U, U>(in, out, n, [](U x) {
+    U key = static_cast<U>(static_cast<U>(O::rank(x)) ^ turn);
+    return descending ? static_cast<U>(~key) : key;
+  });
 }
 
 template <class O, bool descending>
 void values_loop(const void* in, void* out, std::size_t n) {
   using U = typename O::bits;
-  auto* x = static_cast<const U*>(in);
-  auto* y = static_cast<U*>(out);
   constexpr U turn = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
-  SUANZI_LOOP
-  for (std::size_t i = 0; i < n; ++i) {
-    U key = descending ? static_cast<U>(~x[i]) : x[i];
-    y[i] = O::value(static_cast<typename O::ranked>(key ^ turn));
-  }
+  each_element<U, U>(in, out, n, [](U x) {
+    U key = descending ? static_cast<U>(~x) : x;
+    return O::value(static_cast<typename O::ranked>(key ^ turn));
+  });
 }
 
 template <class U>
@@ -233,15 +227,13 @@ std::size_t places_loop(const void* mask, std::size_t n, i64 base, i64* places) 
 
 template <class O>
 void fill(RankingKernels& k, Order order) {
-  auto at = static_cast<std::size_t>(order);
-  k.best[at][0] = best_loop<O, false>;
-  k.best[at][1] = best_loop<O, true>;
-  k.columns[at][0] = columns_loop<O, false>;
-  k.columns[at][1] = columns_loop<O, true>;
-  k.keys[at][0] = keys_loop<O, true>;
-  k.keys[at][1] = keys_loop<O, false>;
-  k.values[at][0] = values_loop<O, true>;
-  k.values[at][1] = values_loop<O, false>;
+  auto fill_way = [&, at = static_cast<std::size_t>(order)]<bool least>(std::bool_constant<least>) {
+    k.best[at][least] = best_loop<O, least>;
+    k.columns[at][least] = columns_loop<O, least>;
+    k.keys[at][least] = keys_loop<O, !least>;
+    k.values[at][least] = values_loop<O, !least>;
+  };
+  fill_way(std::false_type{}), fill_way(std::true_type{});
 }
 
 RankingKernels make_rankings() {
@@ -260,27 +252,21 @@ RankingKernels make_rankings() {
   fill<Floating<u16, 0x7F80>>(k, Order::bfloat16);
   fill<Floating<u32, 0x7F800000>>(k, Order::f32);
   fill<Floating<u64, 0x7FF0000000000000>>(k, Order::f64);
-  k.below[0] = below_loop<u8>;
-  k.below[1] = below_loop<u16>;
-  k.below[2] = below_loop<u32>;
-  k.below[3] = below_loop<u64>;
+  auto fill_size = [&]<class U>(std::size_t log2, U) {
+    k.below[log2] = below_loop<U>;
+    k.sort_columns[log2] = columns_in_order<U>;
+  };
+  fill_size(0, u8{}), fill_size(1, u16{}), fill_size(2, u32{}), fill_size(3, u64{});
   k.ranks[0] = ranks_loop<u32>;
   k.ranks[1] = ranks_loop<u64>;
   k.most_ranked = most_ranked;
   k.most_ranked_first = most_ranked_first;
-  k.sort_columns[0] = columns_in_order<u8>;
-  k.sort_columns[1] = columns_in_order<u16>;
-  k.sort_columns[2] = columns_in_order<u32>;
-  k.sort_columns[3] = columns_in_order<u64>;
   k.places = places_loop;
   return k;
 }
 
 }  // namespace
 
-const RankingKernels& SUANZI_OF_LEVEL(rankings)() noexcept {
-  static const RankingKernels table = make_rankings();
-  return table;
-}
+SUANZI_TABLE(RankingKernels, rankings, make_rankings())
 
 }  // namespace suanzi

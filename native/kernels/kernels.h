@@ -22,8 +22,8 @@ enum class Narrow : std::uint8_t { float8_e4m3fn, float8_e5m2, float16, bfloat16
 inline constexpr std::size_t narrow_count = 4;
 
 enum class BinaryOp : std::uint8_t {
-#define BINARY(name, lanes, result) name,
-#define UNARY(name, lanes, result)
+#define BINARY(name, ...) name,
+#define UNARY(...)
 #include "kernels/ops.def"
 #undef BINARY
 #undef UNARY
@@ -31,8 +31,8 @@ enum class BinaryOp : std::uint8_t {
 };
 
 enum class UnaryOp : std::uint8_t {
-#define BINARY(name, lanes, result)
-#define UNARY(name, lanes, result) name,
+#define BINARY(...)
+#define UNARY(name, ...) name,
 #include "kernels/ops.def"
 #undef BINARY
 #undef UNARY

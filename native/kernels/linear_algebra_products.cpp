@@ -482,9 +482,6 @@ ProductKernels make() {
 
 }  // namespace
 
-const ProductKernels& SUANZI_OF_LEVEL(product_kernels)() noexcept {
-  static const ProductKernels table = make();
-  return table;
-}
+SUANZI_TABLE(ProductKernels, product_kernels, make())
 
 }  // namespace suanzi

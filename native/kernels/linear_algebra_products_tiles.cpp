@@ -358,9 +358,6 @@ constexpr TileKernels make() {
 
 }  // namespace
 
-const TileKernels& SUANZI_OF_LEVEL(tile_kernels)() noexcept {
-  static constexpr TileKernels table = make();
-  return table;
-}
+SUANZI_TABLE(TileKernels, tile_kernels, make())
 
 }  // namespace suanzi

@@ -336,9 +336,6 @@ constexpr SmallKernels<T> table_of() {
 
 }  // namespace
 
-const SmallTables& SUANZI_OF_LEVEL(small_kernels)() noexcept {
-  static const SmallTables table{table_of<float>(), table_of<double>()};
-  return table;
-}
+SUANZI_TABLE(SmallTables, small_kernels, {table_of<float>(), table_of<double>()})
 
 }  // namespace suanzi

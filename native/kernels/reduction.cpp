@@ -6,8 +6,6 @@
 
 #include "kernels/reduction.h"
 
-#include "kernels/formats.inc"
-
 #include "kernels/reduction_rows.inc"
 
 namespace suanzi {
@@ -15,59 +13,20 @@ namespace {
 
 // ---- sums ---------------------------------------------------------------------------------------
 
-struct Adding {
-  template <class T>
-  static T combine(T a, T b) noexcept {
-    return static_cast<T>(a + b);
-  }
-};
-
 template <class U>
-struct SumOfIntegers : Adding {
-  using Stored = U;
-  using Partial = U;
-  static constexpr std::size_t parts = 1;
+struct SumOfIntegers : Adding, Of<U> {
   static constexpr U identity = 0;
 };
 
 // Narrow formats add up in f32. The identity is -0: a sum of such zeros is one.
 template <Narrow format, std::size_t n_parts = 1>
-struct SumOfNarrow : Adding {
-  using Stored = typename Format<format>::bits;
-  using Partial = f32;
-  static constexpr std::size_t parts = n_parts;
+struct SumOfNarrow : Adding, OfFormat<format, n_parts> {
   static constexpr f32 identity = -0.0f;
-  static f32 one(Stored x, std::size_t) noexcept { return widen_one<format>(x); }
-#if defined(__aarch64__)
-  template <std::size_t count>
-  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept
-    requires(format == Narrow::bfloat16)
-  {
-    for (std::size_t i = 0; i < count; i += 2) {
-      uint16x8_t x = vld1q_u16(in + 4 * i);
-      out[i] = (Vector<f32>)vshll_n_u16(vget_low_u16(x), 16);
-      out[i + 1] = (Vector<f32>)vshll_high_n_u16(x, 16);
-    }
-  }
-#endif
-};
-
-template <std::size_t n_parts>
-struct SumOfHalf : SumOfNarrow<Narrow::float16, n_parts> {
-#if defined(__F16C__) || defined(__aarch64__)
-  template <std::size_t count>
-  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
-    for (std::size_t i = 0; i < count; ++i) out[i] = widen_half(in + vector_bytes / 4 * i);
-  }
-#endif
 };
 
 // f32 adds up in f64.
 template <std::size_t n_parts>
-struct SumOfSingle : Adding {
-  using Stored = f32;
-  using Partial = f64;
-  static constexpr std::size_t parts = n_parts;
+struct SumOfSingle : Adding, Of<f32, f64, n_parts> {
   static constexpr f64 identity = -0.0;
   template <std::size_t count>
   static void vectors(const f32* in, Vector<f64> (&out)[count]) noexcept {
@@ -95,19 +54,13 @@ struct SumOfSingle : Adding {
 };
 
 template <std::size_t n_parts>
-struct SumOfDouble : Adding {
-  using Stored = f64;
-  using Partial = f64;
-  static constexpr std::size_t parts = n_parts;
+struct SumOfDouble : Adding, Of<f64, f64, n_parts> {
   static constexpr f64 identity = -0.0;
 };
 
 // Without wrapping: 2^32 integers of 32 bits fit.
 template <class T>
-struct WideSum : Adding {
-  using Stored = T;
-  using Partial = u64;
-  static constexpr std::size_t parts = 1;
+struct WideSum : Adding, Of<T, u64> {
   static constexpr u64 identity = 0;
   static u64 one(T x, std::size_t) noexcept { return static_cast<u64>(static_cast<i64>(x)); }
 #if defined(__AVX512F__)
@@ -176,10 +129,7 @@ struct CountOfBools : WideSum<u8> {
 
 // 64 bits in two halves; the upper one of a signed integer is made unsigned by adding 2^31.
 template <bool is_signed>
-struct WideSumOfLong : Adding {
-  using Stored = u32;
-  using Partial = u64;
-  static constexpr std::size_t parts = 2;
+struct WideSumOfLong : Adding, Of<u32, u64, 2> {
   static constexpr u64 identity = 0;
   static u64 one(u32 x, std::size_t i) noexcept { return x ^ (is_signed && i % 2 ? 0x80000000u : 0u); }
 #if defined(__aarch64__)
@@ -198,20 +148,10 @@ struct WideSumOfLong : Adding {
 // ---- results ------------------------------------------------------------------------------------
 
 template <Narrow format, std::size_t parts>
-void finish_narrow(const void* partials, std::int64_t count, std::int64_t, void* out) {
-  each<f32, typename Format<format>::bits, parts>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
-}
-
-template <Narrow format, std::size_t parts>
 void mean_narrow(const void* partials, std::int64_t count, std::int64_t n, void* out) {
   auto size = static_cast<f64>(n);
   each<f32, typename Format<format>::bits, parts>(partials, count, out,
                                                   [=](f32 x) { return narrow_one<format>(to_odd_one(x / size)); });
-}
-
-template <std::size_t parts>
-void finish_single(const void* partials, std::int64_t count, std::int64_t, void* out) {
-  each<f64, f32, parts>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
 }
 
 template <class T, std::size_t parts>
@@ -266,16 +206,6 @@ void mean_of_long(const void* partials, std::int64_t count, std::int64_t n, void
 
 // ---- the table ----------------------------------------------------------------------------------
 
-template <class U, class T, Dtype dtype, bool is_signed>
-void fill_integer(ReductionKernels& k) {
-  entry(k, ReduceMode::sum, dtype) = reduction_of<SumOfIntegers<U>, true>(dtype, keep<U>);
-  if constexpr (sizeof(T) < 8)
-    entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>, true>(Dtype::float32, mean_of_integers<is_signed>);
-  else
-    entry(k, ReduceMode::mean, dtype) =
-        reduction_of<WideSumOfLong<is_signed>, true>(Dtype::float32, mean_of_long<is_signed>);
-}
-
 template <class Op>
 void fill_float(ReductionKernels& k, Dtype dtype, void (*sum)(const void*, std::int64_t, std::int64_t, void*),
                 void (*mean)(const void*, std::int64_t, std::int64_t, void*)) {
@@ -284,27 +214,28 @@ void fill_float(ReductionKernels& k, Dtype dtype, void (*sum)(const void*, std::
   entry(k, ReduceMode::mean, dtype).finish = mean;
 }
 
-template <Narrow format>
+template <Narrow format, std::size_t parts = 1>
 void fill_narrow(ReductionKernels& k, Dtype dtype) {
-  fill_float<SumOfNarrow<format>>(k, dtype, finish_narrow<format, 1>, mean_narrow<format, 1>);
+  fill_float<SumOfNarrow<format, parts>>(k, dtype, finish_narrow<format, parts>, mean_narrow<format, parts>);
 }
 
 void fill_sums(ReductionKernels& k) {
-  fill_integer<u8, i8, Dtype::int8, true>(k);
-  fill_integer<u16, i16, Dtype::int16, true>(k);
-  fill_integer<u32, i32, Dtype::int32, true>(k);
-  fill_integer<u64, i64, Dtype::int64, true>(k);
-  fill_integer<u8, u8, Dtype::uint8, false>(k);
-  fill_integer<u16, u16, Dtype::uint16, false>(k);
-  fill_integer<u32, u32, Dtype::uint32, false>(k);
-  fill_integer<u64, u64, Dtype::uint64, false>(k);
+  for_each_integer([&]<class T>(Dtype dtype) {
+    using U = std::make_unsigned_t<T>;
+    constexpr bool is_signed = std::is_signed_v<T>;
+    entry(k, ReduceMode::sum, dtype) = reduction_of<SumOfIntegers<U>, true>(dtype, keep<U>);
+    if constexpr (sizeof(T) < 8)
+      entry(k, ReduceMode::mean, dtype) = reduction_of<WideSum<T>, true>(Dtype::float32, mean_of_integers<is_signed>);
+    else
+      entry(k, ReduceMode::mean, dtype) =
+          reduction_of<WideSumOfLong<is_signed>, true>(Dtype::float32, mean_of_long<is_signed>);
+  });
   entry(k, ReduceMode::sum, Dtype::boolean) = reduction_of<CountOfBools, true>(Dtype::int64, keep<u64>);
   fill_narrow<Narrow::float8_e4m3fn>(k, Dtype::float8_e4m3fn);
   fill_narrow<Narrow::float8_e5m2>(k, Dtype::float8_e5m2);
   fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);
-  constexpr auto half = Narrow::float16;
-  fill_float<SumOfHalf<1>>(k, Dtype::float16, finish_narrow<half, 1>, mean_narrow<half, 1>);
-  fill_float<SumOfHalf<2>>(k, Dtype::complex32, finish_narrow<half, 2>, mean_narrow<half, 2>);
+  fill_narrow<Narrow::float16>(k, Dtype::float16);
+  fill_narrow<Narrow::float16, 2>(k, Dtype::complex32);
   fill_float<SumOfSingle<1>>(k, Dtype::float32, finish_single<1>, mean_wide<f32, 1>);
   fill_float<SumOfSingle<2>>(k, Dtype::complex64, finish_single<2>, mean_wide<f32, 2>);
   fill_float<SumOfDouble<1>>(k, Dtype::float64, keep<f64>, mean_wide<f64, 1>);

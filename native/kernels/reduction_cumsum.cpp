@@ -7,7 +7,6 @@
 #include "kernels/reduction.h"
 
 #include "kernels/bfloat_neon.inc"
-#include "kernels/formats.inc"
 
 #include "kernels/reduction_rows.inc"
 
@@ -399,10 +398,6 @@ void integer_rows(const std::byte* const* in, std::byte* const* out, std::int64_
   }
 }
 
-template <class U>
-CumulativeSum of_integers() {
-  return {integer_line<U>, integer_rows<U>};
-}
 template <class C>
 CumulativeSum of_floats() {
   return {float_line<C>, float_rows<C>};
@@ -410,17 +405,12 @@ CumulativeSum of_floats() {
 
 }  // namespace
 
-void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_cumsum)(ReductionKernels& k) {
   auto set = [&](Dtype dtype, CumulativeSum kernels) { k.cumulative[static_cast<std::size_t>(dtype)] = kernels; };
-  set(Dtype::int8, of_integers<u8>());
-  set(Dtype::uint8, of_integers<u8>());
-  set(Dtype::int16, of_integers<u16>());
-  set(Dtype::uint16, of_integers<u16>());
-  set(Dtype::int32, of_integers<u32>());
-  set(Dtype::uint32, of_integers<u32>());
-  set(Dtype::int64, of_integers<u64>());
-  set(Dtype::uint64, of_integers<u64>());
+  for_each_integer([&]<class T>(Dtype dtype) {
+    using U = std::make_unsigned_t<T>;
+    set(dtype, {integer_line<U>, integer_rows<U>});
+  });
   set(Dtype::float8_e4m3fn, of_floats<Small<Narrow::float8_e4m3fn>>());
   set(Dtype::float8_e5m2, of_floats<Small<Narrow::float8_e5m2>>());
   set(Dtype::float16, of_floats<Small<Narrow::float16>>());

@@ -13,20 +13,13 @@ namespace {
 
 // A distance and its square are rounded to the dtype, as operators on their own do it; squares of f32 add up in f64.
 template <class T>
-struct Distances {
-  using Stored = T;
-  using Partial = f64;
+struct Distances : Adding, Of<T, f64> {
   using Centre = T;
-  static constexpr std::size_t parts = 1;
   static constexpr f64 identity = 0;
   static constexpr std::size_t bytes = std::is_same_v<T, f32> && vector_bytes > 16 ? vector_bytes / 2 : vector_bytes;
   static constexpr std::size_t lanes = bytes / sizeof(T);
   using V = Vector<T, bytes>;
 
-  template <class U>
-  static U combine(U a, U b) noexcept {
-    return a + b;
-  }
   static V loaded(const T* x, std::size_t i) noexcept {
     V found;
     std::memcpy(&found, x + i, sizeof found);
@@ -67,12 +60,8 @@ struct Distances {
 
 }  // namespace
 
-void SUANZI_OF_LEVEL(fill_distances)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_distances)(ReductionKernels& k) {
-  k.distances[0] = reduction_of<Distances<f32>>(
-      Dtype::float32, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
-        each<f64, f32, 1>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
-      });
+  k.distances[0] = reduction_of<Distances<f32>>(Dtype::float32, finish_single<1>);
   k.distances[1] = reduction_of<Distances<f64>>(Dtype::float64, keep<f64>);
 }
 

@@ -11,12 +11,6 @@
 namespace suanzi {
 namespace {
 
-struct Larger {
-  template <class T>
-  static T combine(T a, T b) noexcept {
-    return a > b ? a : b;
-  }
-};
 struct Smaller {
   template <class T>
   static T combine(T a, T b) noexcept {
@@ -25,20 +19,14 @@ struct Smaller {
 };
 
 template <class T, bool largest>
-struct ExtremeInteger : std::conditional_t<largest, Larger, Smaller> {
-  using Stored = T;
-  using Partial = T;
-  static constexpr std::size_t parts = 1;
+struct ExtremeInteger : std::conditional_t<largest, Larger, Smaller>, Of<T> {
   static constexpr T identity = largest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
 };
 
 // Floats are compared as integers in the same order, -0 below +0. NaN is beyond all others, on the
 // side that wins. `infinity` is the last pattern that is none, without the sign.
 template <class I, I infinity, bool largest>
-struct ExtremeFloat : std::conditional_t<largest, Larger, Smaller> {
-  using Stored = I;
-  using Partial = I;
-  static constexpr std::size_t parts = 1;
+struct ExtremeFloat : std::conditional_t<largest, Larger, Smaller>, Of<I> {
   static constexpr I rest = std::numeric_limits<I>::max();  // all bits but the sign
   static constexpr I nan = largest ? rest : std::numeric_limits<I>::min();
   static constexpr I identity = largest ? std::numeric_limits<I>::min() : rest;
@@ -68,10 +56,7 @@ struct ExtremeFloat : std::conditional_t<largest, Larger, Smaller> {
 #if defined(__aarch64__)
 // The processor's own comparison has the same order, and NaN wins.
 template <class T, bool largest>
-struct ExtremeNumber {
-  using Stored = T;
-  using Partial = T;
-  static constexpr std::size_t parts = 1;
+struct ExtremeNumber : Of<T> {
   static constexpr T identity = largest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
   static T combine(T a, T b) noexcept { return extreme<largest>(a, b); }
   static Vector<T> combine(Vector<T> a, Vector<T> b) noexcept {
@@ -85,37 +70,20 @@ struct ExtremeNumber {
 };
 #endif
 
-template <class T>
-void fill_integer(ReductionKernels& k, Dtype dtype) {
-  entry(k, ReduceMode::max, dtype) = reduction_of<ExtremeInteger<T, true>, true>(dtype, keep<T>);
-  entry(k, ReduceMode::min, dtype) = reduction_of<ExtremeInteger<T, false>, true>(dtype, keep<T>);
+template <class Max, class Min>
+void fill_extremes(ReductionKernels& k, Dtype dtype) {
+  entry(k, ReduceMode::max, dtype) = reduction_of<Max, true>(dtype, Max::finish);
+  entry(k, ReduceMode::min, dtype) = reduction_of<Min, true>(dtype, Min::finish);
 }
-
 template <class I, I infinity>
 void fill_float(ReductionKernels& k, Dtype dtype) {
-  using Max = ExtremeFloat<I, infinity, true>;
-  using Min = ExtremeFloat<I, infinity, false>;
-  entry(k, ReduceMode::max, dtype) = reduction_of<Max, true>(dtype, Max::finish);
-  entry(k, ReduceMode::min, dtype) = reduction_of<Min, true>(dtype, Min::finish);
+  fill_extremes<ExtremeFloat<I, infinity, true>, ExtremeFloat<I, infinity, false>>(k, dtype);
 }
-
-#if defined(__aarch64__)
-template <class T>
-void fill_number(ReductionKernels& k, Dtype dtype) {
-  using Max = ExtremeNumber<T, true>;
-  using Min = ExtremeNumber<T, false>;
-  entry(k, ReduceMode::max, dtype) = reduction_of<Max, true>(dtype, Max::finish);
-  entry(k, ReduceMode::min, dtype) = reduction_of<Min, true>(dtype, Min::finish);
-}
-#endif
 
 // ---- bits ---------------------------------------------------------------------------------------
 
 template <class U, ReduceMode mode>
-struct BitsOf {
-  using Stored = U;
-  using Partial = U;
-  static constexpr std::size_t parts = 1;
+struct BitsOf : Of<U> {
   static constexpr U identity = mode == ReduceMode::band ? static_cast<U>(~U{0}) : U{0};
   template <class T>
   static T combine(T a, T b) noexcept {
@@ -124,13 +92,6 @@ struct BitsOf {
     else return static_cast<T>(a ^ b);
   }
 };
-
-template <class U>
-void fill_bits(ReductionKernels& k, Dtype dtype) {
-  entry(k, ReduceMode::band, dtype) = reduction_of<BitsOf<U, ReduceMode::band>, true>(dtype, keep<U>);
-  entry(k, ReduceMode::bor, dtype) = reduction_of<BitsOf<U, ReduceMode::bor>, true>(dtype, keep<U>);
-  entry(k, ReduceMode::bxor, dtype) = reduction_of<BitsOf<U, ReduceMode::bxor>, true>(dtype, keep<U>);
-}
 
 // Memory of others may hold bools that are neither 0 nor 1.
 template <ReduceMode mode>
@@ -173,37 +134,26 @@ void fill_bool(ReductionKernels& k) {
 
 }  // namespace
 
-void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_extremes)(ReductionKernels& k) {
-  fill_integer<i8>(k, Dtype::int8);
-  fill_integer<i16>(k, Dtype::int16);
-  fill_integer<i32>(k, Dtype::int32);
-  fill_integer<i64>(k, Dtype::int64);
-  fill_integer<u8>(k, Dtype::uint8);
-  fill_integer<u16>(k, Dtype::uint16);
-  fill_integer<u32>(k, Dtype::uint32);
-  fill_integer<u64>(k, Dtype::uint64);
+  for_each_integer([&]<class T>(Dtype dtype) {
+    using U = std::make_unsigned_t<T>;
+    entry(k, ReduceMode::max, dtype) = reduction_of<ExtremeInteger<T, true>, true>(dtype, keep<T>);
+    entry(k, ReduceMode::min, dtype) = reduction_of<ExtremeInteger<T, false>, true>(dtype, keep<T>);
+    entry(k, ReduceMode::band, dtype) = reduction_of<BitsOf<U, ReduceMode::band>, true>(dtype, keep<U>);
+    entry(k, ReduceMode::bor, dtype) = reduction_of<BitsOf<U, ReduceMode::bor>, true>(dtype, keep<U>);
+    entry(k, ReduceMode::bxor, dtype) = reduction_of<BitsOf<U, ReduceMode::bxor>, true>(dtype, keep<U>);
+  });
   fill_float<i8, 0x7E>(k, Dtype::float8_e4m3fn);  // has no infinity
   fill_float<i8, 0x7C>(k, Dtype::float8_e5m2);
   fill_float<i16, 0x7C00>(k, Dtype::float16);
   fill_float<i16, 0x7F80>(k, Dtype::bfloat16);
 #if defined(__aarch64__)
-  fill_number<f32>(k, Dtype::float32);
-  fill_number<f64>(k, Dtype::float64);
+  fill_extremes<ExtremeNumber<f32, true>, ExtremeNumber<f32, false>>(k, Dtype::float32);
+  fill_extremes<ExtremeNumber<f64, true>, ExtremeNumber<f64, false>>(k, Dtype::float64);
 #else
   fill_float<i32, 0x7F800000>(k, Dtype::float32);
   fill_float<i64, 0x7FF0000000000000>(k, Dtype::float64);
 #endif
-  fill_bits<u8>(k, Dtype::int8);
-  fill_bits<u16>(k, Dtype::int16);
-  fill_bits<u32>(k, Dtype::int32);
-  fill_bits<u64>(k, Dtype::int64);
-  for (auto mode : {ReduceMode::band, ReduceMode::bor, ReduceMode::bxor})
-    for (auto [to, from] : {std::pair{Dtype::uint8, Dtype::int8}, std::pair{Dtype::uint16, Dtype::int16},
-                            std::pair{Dtype::uint32, Dtype::int32}, std::pair{Dtype::uint64, Dtype::int64}}) {
-      entry(k, mode, to) = entry(k, mode, from);
-      entry(k, mode, to).result = to;
-    }
   fill_bool(k);
 }
 

@@ -6,26 +6,12 @@
 
 #include "kernels/reduction.h"
 
-#include "kernels/formats.inc"
 #include "kernels/magnitude.inc"
 
 #include "kernels/reduction_rows.inc"
 
 namespace suanzi {
 namespace {
-
-struct Adding {
-  template <class T>
-  static T combine(T a, T b) noexcept {
-    return a + b;
-  }
-};
-struct Larger {
-  template <class T>
-  static T combine(T a, T b) noexcept {
-    return a > b ? a : b;
-  }
-};
 
 // What is done to an element before it is added to others. Squares scaled by a power of two before
 // are of numbers whose own squares overflow or vanish.
@@ -47,31 +33,22 @@ inline V mapped(V x) noexcept {
 }
 
 // Narrow formats add up in P: no square of float16 or float8 overflows f32, as those of bfloat16 do.
-template <Narrow format, Map map, class P, std::size_t n_parts = 1>
-struct OfNarrow : Adding {
-  using Stored = typename Format<format>::bits;
-  using Partial = P;
-  static constexpr std::size_t parts = n_parts;
+template <Narrow format, Map map, class P = f32, std::size_t n_parts = 1>
+struct OfNarrow : Adding, Of<typename Format<format>::bits, P, n_parts> {
+  using Bits = typename Format<format>::bits;
   static constexpr P identity = 0;
-  static P one(Stored x, std::size_t) noexcept { return mapped<map>(static_cast<P>(widen_one<format>(x))); }
-};
-
-template <Map map, std::size_t n_parts = 1>
-struct OfHalf : OfNarrow<Narrow::float16, map, f32, n_parts> {
-#if defined(__F16C__) || defined(__aarch64__)
+  static P one(Bits x, std::size_t) noexcept { return mapped<map>(static_cast<P>(widen_one<format>(x))); }
   template <std::size_t count>
-  static void vectors(const u16* in, Vector<f32> (&out)[count]) noexcept {
-    for (std::size_t i = 0; i < count; ++i) out[i] = mapped<map>(Vector<f32>(widen_half(in + vector_bytes / 4 * i)));
+    requires(widens_vectors<format> && std::is_same_v<P, f32>)
+  static void vectors(const Bits* in, Vector<f32> (&out)[count]) noexcept {
+    OfFormat<format>::vectors(in, out);
+    for (Vector<f32>& x : out) x = mapped<map>(x);
   }
-#endif
 };
 
 // f32 and f64 add up in f64, where squares of f32 are exact: fused or not, a sum is the same.
 template <class T, Map map, std::size_t n_parts = 1>
-struct OfWide : Adding {
-  using Stored = T;
-  using Partial = f64;
-  static constexpr std::size_t parts = n_parts;
+struct OfWide : Adding, Of<T, f64, n_parts> {
   static constexpr f64 identity = 0;
   template <std::size_t count>
   static void vectors(const T* in, Vector<f64> (&out)[count]) noexcept {
@@ -126,22 +103,16 @@ inline f64 magnitude(Pair<f32> z) noexcept {
 inline f64 magnitude(Pair<f64> z) noexcept { return magnitude(z.re, z.im); }
 
 template <class S>
-struct MagnitudesOfComplex : Adding {
-  using Stored = Pair<S>;
-  using Partial = decltype(magnitude(Pair<S>{}));
-  static constexpr std::size_t parts = 1;
-  static constexpr Partial identity = 0;
-  static Partial one(Pair<S> z, std::size_t) noexcept { return magnitude(z); }
+struct MagnitudesOfComplex : Adding, Of<Pair<S>, decltype(magnitude(Pair<S>{}))> {
+  static constexpr decltype(magnitude(Pair<S>{})) identity = 0;
+  static auto one(Pair<S> z, std::size_t) noexcept { return magnitude(z); }
 };
 
 // ---- the largest --------------------------------------------------------------------------------
 
 // As integers, magnitudes are in the same order, and NaN is beyond all others.
 template <class I, I infinity>
-struct Largest : Larger {
-  using Stored = I;
-  using Partial = I;
-  static constexpr std::size_t parts = 1;
+struct Largest : Larger, Of<I> {
   static constexpr I identity = 0, rest = std::numeric_limits<I>::max();
   template <std::size_t count>
   static void vectors(const I* in, Vector<I> (&out)[count]) noexcept {
@@ -157,14 +128,12 @@ struct Largest : Larger {
 };
 
 template <class S>
-struct LargestOfComplex : Larger {
-  using Stored = Pair<S>;
-  using Magnitude = decltype(magnitude(Pair<S>{}));
-  using Partial = std::conditional_t<sizeof(Magnitude) == 8, i64, i32>;
-  static constexpr std::size_t parts = 1;
-  static constexpr Partial identity = 0;
-  static Partial one(Pair<S> z, std::size_t) noexcept {
-    return bit_cast<Partial>(magnitude(z)) & std::numeric_limits<Partial>::max();
+using BitsOfMagnitude = std::conditional_t<sizeof(magnitude(Pair<S>{})) == 8, i64, i32>;
+template <class S>
+struct LargestOfComplex : Larger, Of<Pair<S>, BitsOfMagnitude<S>> {
+  static constexpr BitsOfMagnitude<S> identity = 0;
+  static BitsOfMagnitude<S> one(Pair<S> z, std::size_t) noexcept {
+    return bit_cast<BitsOfMagnitude<S>>(magnitude(z)) & std::numeric_limits<BitsOfMagnitude<S>>::max();
   }
 };
 
@@ -268,16 +237,15 @@ void fill_scaled(ReductionKernels& k, Dtype dtype) {
 
 }  // namespace
 
-void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_norms)(ReductionKernels& k) {
   constexpr auto half = Narrow::float16;
   fill_narrow<Narrow::float8_e4m3fn, i8, 0x7E, f32>(k, Dtype::float8_e4m3fn);  // has no infinity
   fill_narrow<Narrow::float8_e5m2, i8, 0x7C, f32>(k, Dtype::float8_e5m2);
   fill_narrow<Narrow::bfloat16, i16, 0x7F80, f64>(k, Dtype::bfloat16);
-  fill<OfHalf<Map::magnitude>, OfHalf<Map::square>, ToNarrow<half>, i16, 0x7C00>(k, Dtype::float16);
+  fill_narrow<half, i16, 0x7C00, f32>(k, Dtype::float16);
   fill<OfWide<f32, Map::magnitude>, OfWide<f32, Map::square>, ToWide<f32>, i32, 0x7F800000>(k, Dtype::float32);
   fill<OfWide<f64, Map::magnitude>, OfWide<f64, Map::square>, ToWide<f64>, i64, 0x7FF0000000000000>(k, Dtype::float64);
-  fill_complex<u16, OfHalf<Map::square, 2>, ToNarrow<half>>(k, Dtype::complex32, Dtype::float16);
+  fill_complex<u16, OfNarrow<half, Map::square, f32, 2>, ToNarrow<half>>(k, Dtype::complex32, Dtype::float16);
   fill_complex<f32, OfWide<f32, Map::square, 2>, ToWide<f32>>(k, Dtype::complex64, Dtype::float32);
   fill_complex<f64, OfWide<f64, Map::square, 2>, ToWide<f64>>(k, Dtype::complex128, Dtype::float64);
   fill_scaled<1>(k, Dtype::float64);

@@ -6,8 +6,6 @@
 
 #include "kernels/reduction.h"
 
-#include "kernels/formats.inc"
-
 #include "kernels/reduction_rows.inc"
 
 namespace suanzi {
@@ -23,19 +21,13 @@ struct Multiplying {
 };
 
 template <class U>
-struct ProductOfIntegers : Multiplying {
-  using Stored = U;
-  using Partial = U;
-  static constexpr std::size_t parts = 1;
+struct ProductOfIntegers : Multiplying, Of<U> {
   static constexpr U identity = 1;
 };
 
 // Narrow formats in f32, f32 in f64.
 template <class T, class P>
-struct ProductOfFloats : Multiplying {
-  using Stored = T;
-  using Partial = P;
-  static constexpr std::size_t parts = 1;
+struct ProductOfFloats : Multiplying, Of<T, P> {
   static constexpr P identity = 1;
   static P one(T x, std::size_t) noexcept { return x; }
 #if defined(__aarch64__)
@@ -49,20 +41,13 @@ struct ProductOfFloats : Multiplying {
 };
 
 template <Narrow format>
-struct ProductOfNarrow : Multiplying {
-  using Stored = typename Format<format>::bits;
-  using Partial = f32;
-  static constexpr std::size_t parts = 1;
+struct ProductOfNarrow : Multiplying, OfFormat<format> {
   static constexpr f32 identity = 1;
-  static f32 one(Stored x, std::size_t) noexcept { return widen_one<format>(x); }
 };
 
 template <Narrow format>
 void fill_narrow(ReductionKernels& k, Dtype dtype) {
-  entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfNarrow<format>>(
-      dtype, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
-        each<f32, typename Format<format>::bits, 1>(partials, count, out, [](f32 x) { return narrow_one<format>(x); });
-      });
+  entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfNarrow<format>>(dtype, finish_narrow<format, 1>);
 }
 
 // ---- complex numbers ----------------------------------------------------------------------------
@@ -140,28 +125,19 @@ struct ProductOfComplex {
   static Reduction made(Dtype dtype) { return {rows, columns, combine, finish, sizeof(Number), false, dtype}; }
 };
 
-template <class U>
-void fill_integer(ReductionKernels& k, Dtype is_signed, Dtype is_unsigned) {
-  for (Dtype dtype : {is_signed, is_unsigned})
-    entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfIntegers<U>, true>(dtype, keep<U>);
-}
-
 }  // namespace
 
-void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k);
 void SUANZI_OF_LEVEL(fill_products)(ReductionKernels& k) {
-  fill_integer<u8>(k, Dtype::int8, Dtype::uint8);
-  fill_integer<u16>(k, Dtype::int16, Dtype::uint16);
-  fill_integer<u32>(k, Dtype::int32, Dtype::uint32);
-  fill_integer<u64>(k, Dtype::int64, Dtype::uint64);
+  for_each_integer([&]<class T>(Dtype dtype) {
+    using U = std::make_unsigned_t<T>;
+    entry(k, ReduceMode::prod, dtype) = reduction_of<ProductOfIntegers<U>, true>(dtype, keep<U>);
+  });
   fill_narrow<Narrow::float8_e4m3fn>(k, Dtype::float8_e4m3fn);
   fill_narrow<Narrow::float8_e5m2>(k, Dtype::float8_e5m2);
   fill_narrow<Narrow::float16>(k, Dtype::float16);
   fill_narrow<Narrow::bfloat16>(k, Dtype::bfloat16);
-  entry(k, ReduceMode::prod, Dtype::float32) = reduction_of<ProductOfFloats<f32, f64>>(
-      Dtype::float32, [](const void* partials, std::int64_t count, std::int64_t, void* out) {
-        each<f64, f32, 1>(partials, count, out, [](f64 x) { return static_cast<f32>(x); });
-      });
+  entry(k, ReduceMode::prod, Dtype::float32) =
+      reduction_of<ProductOfFloats<f32, f64>>(Dtype::float32, finish_single<1>);
   entry(k, ReduceMode::prod, Dtype::float64) = reduction_of<ProductOfFloats<f64, f64>>(Dtype::float64, keep<f64>);
   entry(k, ReduceMode::prod, Dtype::complex32) = ProductOfComplex<u16, f32>::made(Dtype::complex32);
   entry(k, ReduceMode::prod, Dtype::complex64) = ProductOfComplex<f32, f64>::made(Dtype::complex64);

@@ -476,9 +476,6 @@ constexpr FourierKernels<T> table_of() {
 
 }  // namespace
 
-const FourierTables& SUANZI_OF_LEVEL(fourier_kernels)() noexcept {
-  static const FourierTables table{table_of<float>(), table_of<double>()};
-  return table;
-}
+SUANZI_TABLE(FourierTables, fourier_kernels, {table_of<float>(), table_of<double>()})
 
 }  // namespace suanzi

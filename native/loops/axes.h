@@ -1,10 +1,7 @@
 // native/loops/axes.h: axes of arrays that are gone through together: merged, sorted, and where an index is.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <cstdlib>
-#include <utility>
 
 #include "core/tensor.h"
 

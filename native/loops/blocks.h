@@ -4,14 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 
 #include "core/threads.h"
-#include "kernels/kernels.h"
-#include "loops/conversions.h"
 #include "loops/elementwise.h"
 
 namespace suanzi {

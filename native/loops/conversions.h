@@ -1,10 +1,6 @@
 // native/loops/conversions.h: conversions between dtypes, as steps through buffers in the first-level cache.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "kernels/kernels.h"
 #include "kernels/lanes.h"
 
 namespace suanzi {

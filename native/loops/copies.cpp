@@ -5,16 +5,11 @@
 // through square tiles in the caches, or elements far apart.
 #include "loops/copies.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/row_copies.h"
 
 namespace suanzi {
-
 namespace {
 
 // A move as it is carried out.

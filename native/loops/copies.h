@@ -1,10 +1,6 @@
 // native/loops/copies.h: strided copies, which convert on the way.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "core/dtypes.h"
 #include "core/tensor.h"
 #include "loops/elementwise.h"
 

@@ -4,17 +4,11 @@
 // cache, computed, converted back and stored. Operands that need no conversion are read in place.
 #include "loops/elementwise.h"
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-
-#include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
 
 namespace suanzi {
-
 namespace {
 
 // Keeps the large buffers of a block loop out of the frames of calls that need none.

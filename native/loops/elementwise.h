@@ -1,11 +1,6 @@
 // native/loops/elementwise.h: element-wise loops: arrays of any dtype and strides through the kernels, in blocks.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "kernels/kernels.h"
-#include "kernels/lanes.h"
 #include "loops/conversions.h"
 
 namespace suanzi {

@@ -7,11 +7,9 @@
 #include <cstdlib>
 
 #include "core/rules.h"
-#include "core/threads.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
-
 namespace {
 
 std::size_t argument_count(Dtype dtype) { return std::size_t{1} << (8 * item(dtype)); }

@@ -4,8 +4,6 @@
 // the kernel makes the results of all of them, and from then on they are looked up: the bits are the kernel's own.
 #pragma once
 
-#include <cstddef>
-
 #include "kernels/function_tables.h"
 #include "loops/elementwise.h"
 

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 
 #include "core/scratch.h"
-#include "core/tensor.h"
 #include "core/threads.h"
 #include "loops/copies.h"
 

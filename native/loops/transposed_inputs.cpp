@@ -7,7 +7,6 @@
 #include "loops/copies.h"
 
 namespace suanzi {
-
 namespace {
 
 constexpr std::int64_t worth_it = 1 << 17;  // elements

@@ -1,18 +1,13 @@
 // native/ops/complex.cpp: 7.2.15: complex numbers of two parts, their conjugates, and views of a part.
 #include "kernels/complex.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
 #include "core/status.h"
-#include "core/threads.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
-
 namespace {
 
 // The complex dtype of which a dtype is the part; false if there is none.
@@ -123,9 +118,8 @@ PyObject* part_view(const Tensor& t, bool imaginary) {
 // ---- the fast paths -----------------------------------------------------------------------------
 
 PyObject* fast_complex(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"real", "imag"};
-  PyObject* given[2];
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  Given given({"real", "imag"}, args, count, keywords);
+  if (!given[0] || !given[1]) return nullptr;
   Operand operands[2];
   for (int i = 0; i < 2; ++i)
     if (!read_tensor(given[i]) || !read_operand(given[i], operands[i])) return nullptr;
@@ -157,31 +151,25 @@ const Tensor& checked_complex(nb::handle object) {
 }  // namespace
 
 void init_complex(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_complex>("complex");
   add_fast_path<fast_part<Of::conj>>("conj");
   add_fast_path<fast_part<Of::real>>("real");
   add_fast_path<fast_part<Of::imag>>("imag");
-  m.def(
-      "make_complex",
-      [](nb::handle real, nb::handle imag) {
-        Operand operands[2];
-        if (!read_tensor(real.ptr()) || !read_tensor(imag.ptr()) || !read_operand(real.ptr(), operands[0]) ||
-            !read_operand(imag.ptr(), operands[1]))
-          throw nb::type_error("not a tensor");
-        PyObject* made = make_complex(operands);
-        if (!made && !PyErr_Occurred()) throw nb::value_error("not what complex takes");
-        return raise_or(made);
-      },
-      "real"_a, "imag"_a, nb::sig("def make_complex(real: Any, imag: Any) -> Tensor"), "Complex numbers of two parts.");
-  m.def(
-      "conjugate", [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); }, "input"_a,
-      nb::sig("def conjugate(input: Any) -> Tensor"), "The conjugates of complex numbers.");
-  m.def(
-      "part_view",
-      [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); },
-      "input"_a, "imaginary"_a, nb::sig("def part_view(input: Any, imaginary: bool) -> Tensor"),
-      "The real or the imaginary parts, on the same memory.");
+  define(m, "def make_complex(real: Any, imag: Any) -> Tensor", "Complex numbers of two parts.",
+         [](nb::handle real, nb::handle imag) {
+           Operand operands[2];
+           if (!read_tensor(real.ptr()) || !read_tensor(imag.ptr()) || !read_operand(real.ptr(), operands[0]) ||
+               !read_operand(imag.ptr(), operands[1]))
+             throw nb::type_error("not a tensor");
+           PyObject* made = make_complex(operands);
+           if (!made && !PyErr_Occurred()) throw nb::value_error("not what complex takes");
+           return raise_or(made);
+         });
+  define(m, "def conjugate(input: Any) -> Tensor", "The conjugates of complex numbers.",
+         [](nb::handle input) { return raise_or(conjugate(checked_complex(input))); });
+  define(m, "def part_view(input: Any, imaginary: bool) -> Tensor",
+         "The real or the imaginary parts, on the same memory.",
+         [](nb::handle input, bool imaginary) { return raise_or(part_view(checked_complex(input), imaginary)); });
 }
 
 }  // namespace suanzi

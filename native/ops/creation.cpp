@@ -4,27 +4,18 @@
 // Whatever else there is, or is wrong, the Python functions behind them read, and explain.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <limits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
 #include "core/status.h"
-#include "core/tensor.h"
-#include "core/threads.h"
-#include "core/without_gil.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
-
 namespace {
-
-using namespace nb::literals;
 
 // ---- filling ----------------------------------------------------------------------------------
 
@@ -258,12 +249,9 @@ bool is_value_of(const DtypeInfo& info, PyObject* object, const Operand& number)
   return value <= high && value >= (info.kind == Kind::Int ? -high - 1 : 0);
 }
 
-constexpr const char* shape_first[] = {"shape", "dtype", "device"};
-
 bool bind_shape(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Integers& shape, Dtype& dtype) {
-  PyObject* found[3];
-  return read_named(shape_first, args, count, keywords, found) && found[0] && !found[2] &&
-         read_shape(found[0], shape) && read_dtype(found[1], dtype);
+  Given found({"shape", "dtype", "device"}, args, count, keywords);
+  return found[0] && !found[2] && read_shape(found[0], shape) && read_dtype(found[1], dtype);
 }
 
 PyObject* fast_empty(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -289,14 +277,12 @@ PyObject* fast_zeros(PyObject* const* args, Py_ssize_t count, PyObject* keywords
 }
 
 PyObject* fast_full(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"dtype", "device", "shape", "value"};
-  PyObject* found[4];
+  Given found({"dtype", "device", "shape", "value"}, args, count, keywords);
   Integers shape;
   Dtype dtype;
   Operand number;
-  if (!read_named(names, args, count, keywords, found) || found[1] || !found[2] || !found[3] ||
-      !read_shape(found[2], shape) || !read_dtype(found[0], dtype) || tensor_of(found[3]) ||
-      !read_operand(found[3], number) || !is_value_of(facts(dtype), found[3], number))
+  if (!found || found[1] || !found[2] || !found[3] || !read_shape(found[2], shape) || !read_dtype(found[0], dtype) ||
+      tensor_of(found[3]) || !read_operand(found[3], number) || !is_value_of(facts(dtype), found[3], number))
     return nullptr;
   return or_python(new_full(dtype, shape.count, shape.values, number));
 }
@@ -370,20 +356,18 @@ bool is_row_major_tensor(nb::handle object) {
 }  // namespace
 
 void init_creation(nb::module_& m) {
-  m.def("full", &full, "shape"_a, "dtype"_a, "value"_a,
-        nb::sig("def full(shape: Sequence[int], dtype: DType, value: complex) -> Tensor"),
-        "A new tensor in row-major order, every element of it one number.");
-  m.def("from_bytes", &from_bytes, "buffer"_a, "n_bytes"_a, "shape"_a, "dtype"_a,
-        nb::sig("def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Tensor"),
-        "A new tensor with the first bytes of a buffer, then zeros, in row-major order.");
-  m.def("fill_sequence", &fill_sequence, "tensor"_a, "begin"_a, "end"_a, "start"_a, "step"_a, "shift"_a, "doubled"_a,
-        nb::sig("def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, "
-                "doubled: bool) -> None"),
-        "Writes start + (i - shift) * step, or twice that, to the elements i of a new tensor.");
-  m.def("memory_of", &memory_of, "buffer"_a, nb::sig("def memory_of(buffer: Any) -> tuple[int, int, bool]"),
-        "Where the bytes of a buffer are, how many, and whether they must not be written to.");
-  m.def("is_row_major", &is_row_major_tensor, "tensor"_a, nb::sig("def is_row_major(tensor: Any) -> bool"),
-        "Whether a tensor is dense, in row-major order.");
+  define(m, "def full(shape: Sequence[int], dtype: DType, value: complex) -> Tensor",
+         "A new tensor in row-major order, every element of it one number.", full);
+  define(m, "def from_bytes(buffer: Any, n_bytes: int, shape: Sequence[int], dtype: DType) -> Tensor",
+         "A new tensor with the first bytes of a buffer, then zeros, in row-major order.", from_bytes);
+  define(m,
+         "def fill_sequence(tensor: Any, begin: int, end: int, start: complex, step: complex, shift: int, "
+         "doubled: bool) -> None",
+         "Writes start + (i - shift) * step, or twice that, to the elements i of a new tensor.", fill_sequence);
+  define(m, "def memory_of(buffer: Any) -> tuple[int, int, bool]",
+         "Where the bytes of a buffer are, how many, and whether they must not be written to.", memory_of);
+  define(m, "def is_row_major(tensor: Any) -> bool", "Whether a tensor is dense, in row-major order.",
+         is_row_major_tensor);
   add_fast_path<fast_empty>("empty");
   add_fast_path<fast_zeros>("zeros");
   add_fast_path<fast_full>("full");

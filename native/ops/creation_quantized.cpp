@@ -1,23 +1,16 @@
 // native/ops/creation_quantized.cpp: 7.2.1.15: real numbers to quantised ones, and back, in one pass.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <mutex>
 #include <numeric>
 
 #include "calls/operands.h"
 #include "core/status.h"
-#include "core/threads.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
-
 namespace {
-
-using namespace nb::literals;
 
 const QuantizeKernels& kernels_of(const Kernels& k, Dtype quantised) {
   const Layer& layer = layer_of(quantised);
@@ -277,20 +270,20 @@ nb::tuple value_range(nb::handle object, int channel_axis) {
 }  // namespace
 
 void init_quantized(nb::module_& m) {
-  m.def("dequantize", &dequantize, "tensor"_a, "dtype"_a, "saturate"_a,
-        nb::sig("def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor"),
-        "What a quantised tensor stands for, rounded once to a dtype.");
-  m.def("quantize", &quantize, "tensor"_a, "dtype"_a, "scale"_a, "zero_point"_a, "channel_axis"_a, "down"_a,
-        nb::sig("def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, "
-                "channel_axis: int, down: bool) -> Tensor"),
-        "Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.");
-  m.def("quantize_above", &quantize_above, "tensor"_a, "dtype"_a, "least"_a, "scale"_a, "zero_point"_a, "down"_a,
-        nb::sig("def quantize_above(tensor: Any, dtype: DType, least: float, scale: float, zero_point: int, "
-                "down: bool) -> Tensor"),
-        "As quantize, by the exact differences from the least element, which becomes the least integer.");
-  m.def("value_range", &value_range, "tensor"_a, "channel_axis"_a,
-        nb::sig("def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]"),
-        "The least and the largest element of each channel, and whether all are finite.");
+  define(m, "def dequantize(tensor: Any, dtype: DType, saturate: bool) -> Tensor",
+         "What a quantised tensor stands for, rounded once to a dtype.", dequantize);
+  define(m,
+         "def quantize(tensor: Any, dtype: DType, scale: Sequence[float], zero_point: int, "
+         "channel_axis: int, down: bool) -> Tensor",
+         "Real numbers as integers of a quantised dtype, to the nearest or down; what is out of range is limited.",
+         quantize);
+  define(m,
+         "def quantize_above(tensor: Any, dtype: DType, least: float, scale: float, zero_point: int, "
+         "down: bool) -> Tensor",
+         "As quantize, by the exact differences from the least element, which becomes the least integer.",
+         quantize_above);
+  define(m, "def value_range(tensor: Any, channel_axis: int) -> tuple[list[float], list[float], bool]",
+         "The least and the largest element of each channel, and whether all are finite.", value_range);
 }
 
 }  // namespace suanzi

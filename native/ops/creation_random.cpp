@@ -2,24 +2,17 @@
 //
 // What an element is made of follows from its index in row-major order, the seed and the operator alone, whoever
 // makes it.
-#include <unistd.h>
 #if defined(__APPLE__)
 #include <sys/random.h>
 #endif
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstring>
 #include <iterator>
-#include <limits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
 #include "core/status.h"
-#include "core/threads.h"
-#include "core/without_gil.h"
 #include "kernels/by_level.h"
 #include "kernels/creation_random.h"
 #include "loops/blocks.h"
@@ -29,8 +22,6 @@ namespace suanzi {
 SUANZI_BY_LEVEL(RandomKernels, random_kernels)
 
 namespace {
-
-using namespace nb::literals;
 
 enum class Purpose : std::uint32_t { uniform, normal, bernoulli, choice, ring, permutation };
 
@@ -351,9 +342,9 @@ struct Asked {
   // Shape, dtype, device, two numbers and a seed, of floats on the CPU.
   template <std::size_t n>
   bool read(const char* const (&names)[n], PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-    PyObject* found[n];
-    if (!read_named(names, args, count, keywords, found) || !found[0] || found[2] || !shape.read(found[0]) ||
-        shape.count > max_ndim || (found[5] && !read_integer(found[5], seed)))
+    Given<n> found(names, args, count, keywords);
+    if (!found[0] || found[2] || !shape.read(found[0]) || shape.count > max_ndim ||
+        (found[5] && !read_integer(found[5], seed)))
       return false;
     for (int i = 0; i < shape.count; ++i)
       if (shape.values[i] < 0) return false;
@@ -367,11 +358,10 @@ struct Asked {
 };
 
 PyObject* fast_uniform(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"shape", "dtype", "device", "min", "max", "seed"};
   Asked asked;
   double low, high;
-  if (!asked.read(names, args, count, keywords) || !read_real(asked.first, asked.dtype, low) ||
-      !read_real(asked.second, asked.dtype, high) || low > high)
+  if (!asked.read({"shape", "dtype", "device", "min", "max", "seed"}, args, count, keywords) ||
+      !read_real(asked.first, asked.dtype, low) || !read_real(asked.second, asked.dtype, high) || low > high)
     return nullptr;
   double last = low;
   if (low < high)
@@ -384,11 +374,11 @@ PyObject* fast_uniform(PyObject* const* args, Py_ssize_t count, PyObject* keywor
 }
 
 PyObject* fast_normal(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"shape", "dtype", "device", "mean", "std", "seed"};
   Asked asked;
   double mean = 0, deviation = 1;
   // Neither is rounded to the dtype: what is drawn is, once.
-  if (!asked.read(names, args, count, keywords) || (asked.first && !read_real(asked.first, Dtype::float64, mean)) ||
+  if (!asked.read({"shape", "dtype", "device", "mean", "std", "seed"}, args, count, keywords) ||
+      (asked.first && !read_real(asked.first, Dtype::float64, mean)) ||
       (asked.second && !read_real(asked.second, Dtype::float64, deviation)) || deviation < 0)
     return nullptr;
   double end = asked.dtype == Dtype::float64 ? std::numeric_limits<double>::max()
@@ -401,31 +391,26 @@ PyObject* fast_normal(PyObject* const* args, Py_ssize_t count, PyObject* keyword
 }  // namespace
 
 void init_random(nb::module_& m) {
-  m.def("random_uniform", &random_uniform, "tensor"_a, "seed"_a, "low"_a, "high"_a, "last"_a, "first"_a = 0,
-        nb::sig("def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex, "
-                "first: int = 0) -> None"),
-        "Fills a new tensor with uniform floats from `low` to `last`, which is below `high`.");
-  m.def("random_integers", &random_integers, "tensor"_a, "seed"_a, "low"_a, "count"_a, "first"_a = 0,
-        nb::sig("def random_integers(tensor: Any, seed: int, low: int, count: int, first: int = 0) -> None"),
-        "Fills a new tensor with uniform integers, `count` of them from `low` on.");
-  m.def("random_normal", &random_normal, "tensor"_a, "seed"_a, "mean"_a, "deviation"_a, "end"_a, "first"_a = 0,
-        nb::sig("def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float, "
-                "first: int = 0) -> None"),
-        "Fills a new tensor with normal numbers; what is beyond `end` becomes it.");
-  m.def("random_bernoulli", &random_bernoulli, "tensor"_a, "chances"_a, "seed"_a, "first"_a = 0,
-        nb::sig("def random_bernoulli(tensor: Any, chances: Any, seed: int, first: int = 0) -> bool"),
-        "Fills a new tensor with 1 by each chance, else 0; False if one is no chance.");
-  m.def("random_choices", &random_choices, "tensor"_a, "row"_a, "ends"_a, "last"_a, "seed"_a,
-        nb::sig("def random_choices(tensor: Any, row: int, ends: Any, last: int, seed: int) -> None"),
-        "Fills a row of int64 with indices by weights, of which `ends` are the sums.");
-  m.def("random_rings", &random_rings, "tensor"_a, "rates"_a, "first"_a, "seed"_a,
-        nb::sig("def random_rings(tensor: Any, rates: Any, first: int, seed: int) -> None"),
-        "Fills float64 with the logarithms of when clocks of these rates ring.");
-  m.def("random_permutation", &random_permutation, "tensor"_a, "seed"_a,
-        nb::sig("def random_permutation(tensor: Any, seed: int) -> None"), "Shuffles the elements of a new tensor.");
-  m.def("random_words", &random_words, "key"_a, "first"_a, "purpose"_a, "nonce"_a, "blocks"_a,
-        nb::sig("def random_words(key: int, first: int, purpose: int, nonce: int, blocks: int) -> list[int]"),
-        "The words of blocks of Philox4x32-10.");
+  define(m,
+         "def random_uniform(tensor: Any, seed: int, low: complex, high: complex, last: complex, "
+         "first: int = 0) -> None",
+         "Fills a new tensor with uniform floats from `low` to `last`, which is below `high`.", random_uniform, 0);
+  define(m, "def random_integers(tensor: Any, seed: int, low: int, count: int, first: int = 0) -> None",
+         "Fills a new tensor with uniform integers, `count` of them from `low` on.", random_integers, 0);
+  define(m,
+         "def random_normal(tensor: Any, seed: int, mean: complex, deviation: float, end: float, "
+         "first: int = 0) -> None",
+         "Fills a new tensor with normal numbers; what is beyond `end` becomes it.", random_normal, 0);
+  define(m, "def random_bernoulli(tensor: Any, chances: Any, seed: int, first: int = 0) -> bool",
+         "Fills a new tensor with 1 by each chance, else 0; False if one is no chance.", random_bernoulli, 0);
+  define(m, "def random_choices(tensor: Any, row: int, ends: Any, last: int, seed: int) -> None",
+         "Fills a row of int64 with indices by weights, of which `ends` are the sums.", random_choices);
+  define(m, "def random_rings(tensor: Any, rates: Any, first: int, seed: int) -> None",
+         "Fills float64 with the logarithms of when clocks of these rates ring.", random_rings);
+  define(m, "def random_permutation(tensor: Any, seed: int) -> None", "Shuffles the elements of a new tensor.",
+         random_permutation);
+  define(m, "def random_words(key: int, first: int, purpose: int, nonce: int, blocks: int) -> list[int]",
+         "The words of blocks of Philox4x32-10.", random_words);
   add_fast_path<fast_uniform>("rand_uniform");
   add_fast_path<fast_normal>("rand_normal");
 }

@@ -1,17 +1,10 @@
 // native/ops/creation_sparse.cpp: 7.2.1.14: rows of sparse tensors: united, intersected, summed.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <vector>
-
-#include "core/threads.h"
 #include "core/without_gil.h"
 #include "ops/creation_sparse.h"
 
 namespace suanzi {
-
 namespace {
 
 // Calls body(row) for every row; threads share them.
@@ -327,28 +320,24 @@ void fill_rows(nb::handle target, nb::handle pointers, nb::handle columns, nb::h
 }  // namespace
 
 void init_sparse(nb::module_& m) {
-  using namespace nb::literals;
-  m.def("unite_rows", &unite_rows, "a_pointers"_a, "a_columns"_a, "a_values"_a, "b_pointers"_a, "b_columns"_a,
-        "b_values"_a,
-        nb::sig("def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, "
-                "b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]"),
-        "Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or "
-        "3.");
-  m.def("coordinates_of", &coordinates_of, "places"_a, "shape"_a,
-        nb::sig("def coordinates_of(places: Any, shape: Sequence[int]) -> Tensor"),
-        "A row of coordinates for each axis, of places counted through a dense tensor.");
-  m.def("common_rows", &common_rows, "a_pointers"_a, "a_columns"_a, "b_pointers"_a, "b_columns"_a,
-        nb::sig("def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, "
-                "Tensor, Tensor]"),
-        "Row pointers of the places that are in both, and where these are in each.");
-  m.def("sum_rows", &sum_rows, "pointers"_a, "values"_a, nb::sig("def sum_rows(pointers: Any, values: Any) -> Tensor"),
-        "The sum of each row of float32, made in float64.");
-  m.def("sum_columns", &sum_columns, "columns"_a, "values"_a, "count"_a,
-        nb::sig("def sum_columns(columns: Any, values: Any, count: int) -> Tensor"),
-        "The sum of the float32 values in each column, made in float64.");
-  m.def("fill_rows", &fill_rows, "target"_a, "pointers"_a, "columns"_a, "values"_a,
-        nb::sig("def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None"),
-        "Writes zeros, and the values in their columns, to a tensor seen as rows.");
+  define(m,
+         "def unite_rows(a_pointers: Any, a_columns: Any, a_values: Any, b_pointers: Any, b_columns: Any, "
+         "b_values: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]",
+         "Row pointers and columns of both, the values of each with zeros between, and where columns are from: 1, 2 or "
+         "3.",
+         unite_rows);
+  define(m, "def coordinates_of(places: Any, shape: Sequence[int]) -> Tensor",
+         "A row of coordinates for each axis, of places counted through a dense tensor.", coordinates_of);
+  define(m,
+         "def common_rows(a_pointers: Any, a_columns: Any, b_pointers: Any, b_columns: Any) -> tuple[Tensor, "
+         "Tensor, Tensor]",
+         "Row pointers of the places that are in both, and where these are in each.", common_rows);
+  define(m, "def sum_rows(pointers: Any, values: Any) -> Tensor", "The sum of each row of float32, made in float64.",
+         sum_rows);
+  define(m, "def sum_columns(columns: Any, values: Any, count: int) -> Tensor",
+         "The sum of the float32 values in each column, made in float64.", sum_columns);
+  define(m, "def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None",
+         "Writes zeros, and the values in their columns, to a tensor seen as rows.", fill_rows);
 }
 
 }  // namespace suanzi

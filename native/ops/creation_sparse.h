@@ -1,7 +1,6 @@
 // native/ops/creation_sparse.h: 7.2.1.14: rows of sparse tensors, as the files that work on them read and make them.
 #pragma once
 
-#include <cstring>
 #include <new>
 
 #include "calls/arguments.h"

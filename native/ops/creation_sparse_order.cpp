@@ -1,19 +1,11 @@
 // native/ops/creation_sparse_order.cpp: 7.2.1.14: elements of sparse tensors put in row-major order.
-#include <algorithm>
-#include <atomic>
 #include <bit>
-#include <cstring>
 #include <memory>
-#include <new>
-#include <utility>
-#include <vector>
 
-#include "core/threads.h"
 #include "core/without_gil.h"
 #include "ops/creation_sparse.h"
 
 namespace suanzi {
-
 namespace {
 
 // Sorts integers by their upper halves, of which `bits` are used; equal ones stay in their order.
@@ -300,15 +292,15 @@ nb::object rows_in_order(nb::handle rows_object, nb::handle columns_object, nb::
 }  // namespace
 
 void init_sparse_order(nb::module_& m) {
-  using namespace nb::literals;
-  m.def("sort_rows", &sort_rows, "pointers"_a, "columns"_a, "values"_a,
-        nb::sig("def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]"),
-        "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.");
-  m.def("rows_in_order", &rows_in_order, "rows"_a, "columns"_a, "values"_a, "count"_a,
-        nb::sig("def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, "
-                "tuple[Tensor, Tensor, Tensor] | None] | None"),
-        "Row pointers, columns and values in row-major order, the first of each place; where some are repeated, which "
-        "these are, and where the values of each begin among all of theirs. None where they are in order already.");
+  define(m, "def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]",
+         "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.",
+         sort_rows);
+  define(m,
+         "def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, "
+         "tuple[Tensor, Tensor, Tensor] | None] | None",
+         "Row pointers, columns and values in row-major order, the first of each place; where some are repeated, which "
+         "these are, and where the values of each begin among all of theirs. None where they are in order already.",
+         rows_in_order);
 }
 
 }  // namespace suanzi

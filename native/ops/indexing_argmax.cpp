@@ -1,19 +1,16 @@
 // native/ops/indexing_argmax.cpp: 7.2.14.1, 7.2.14.2: argmax and argmin, along rows or down columns.
 #include "kernels/indexing_order.h"
 
-#include <algorithm>
 #include <mutex>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "core/status.h"
 #include "core/without_gil.h"
-#include "kernels/kernels.h"
 #include "loops/axes.h"
 #include "loops/rows_along_axis.h"
 
 namespace suanzi {
-
 namespace {
 
 // Where the result goes: 64-bit places, or 32-bit ones.
@@ -150,9 +147,8 @@ bool fits(const Tensor& t, int axis, bool wide) { return wide || t.dims()[axis] 
 
 template <bool least>
 PyObject* fast_find(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axis", "keepdim", "dtype"};
-  PyObject* given[4];
-  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  Given given({"input", "axis", "keepdim", "dtype"}, args, count, keywords);
+  if (!given[0]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   Order order;
   if (!t || !order_of(t->dtype, order) || t->ndim() == 0) return nullptr;
@@ -173,22 +169,18 @@ PyObject* fast_find(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 }  // namespace
 
 void init_argmax(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_find<false>>("argmax");
   add_fast_path<fast_find<true>>("argmin");
-  m.def(
-      "find_best",
-      [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
-        const Tensor* t = read_tensor(input.ptr());
-        Order order;
-        if (!t || !order_of(t->dtype, order) || axis < 0 || axis >= t->ndim() || t->dims()[axis] == 0 ||
-            !fits(*t, axis, wide))
-          throw nb::value_error("not what argmax takes");
-        return raise_or(find(*t, order, axis, keepdim, wide, least));
-      },
-      "input"_a, "axis"_a, "keepdim"_a, "wide"_a, "least"_a,
-      nb::sig("def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor"),
-      "The index of the first largest or smallest element along an axis, as int64 or int32.");
+  define(m, "def find_best(input: Any, axis: int, keepdim: bool, wide: bool, least: bool) -> Tensor",
+         "The index of the first largest or smallest element along an axis, as int64 or int32.",
+         [](nb::handle input, int axis, bool keepdim, bool wide, bool least) {
+           const Tensor* t = read_tensor(input.ptr());
+           Order order;
+           if (!t || !order_of(t->dtype, order) || axis < 0 || axis >= t->ndim() || t->dims()[axis] == 0 ||
+               !fits(*t, axis, wide))
+             throw nb::value_error("not what argmax takes");
+           return raise_or(find(*t, order, axis, keepdim, wide, least));
+         });
 }
 
 }  // namespace suanzi

@@ -1,8 +1,6 @@
 // native/ops/indexing_argsort.cpp: 7.2.14.3, 7.2.14.3.4, 7.2.14.4: argsort, its backward, and topk.
 #include "ops/indexing_sort_rows.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -13,7 +11,6 @@
 #include "ops/indexing_workspace.h"
 
 namespace suanzi {
-
 namespace {
 
 // ---- argsort and topk ---------------------------------------------------------------------------
@@ -72,9 +69,8 @@ PyObject* order(const Tensor& t, const RowOrder& how, int axis, std::int64_t k) 
 }
 
 PyObject* fast_argsort(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axis", "descending"};
-  PyObject* given[3];
-  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  Given given({"input", "axis", "descending"}, args, count, keywords);
+  if (!given[0]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   RowOrder how{};
   how.descending = true;
@@ -86,9 +82,8 @@ PyObject* fast_argsort(PyObject* const* args, Py_ssize_t count, PyObject* keywor
 }
 
 PyObject* fast_topk(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "k", "axis", "largest", "sorted"};
-  PyObject* given[5];
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  Given given({"input", "k", "axis", "largest", "sorted"}, args, count, keywords);
+  if (!given[0] || !given[1]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   RowOrder how{};
   how.descending = true;
@@ -185,9 +180,8 @@ nb::object unsort(nb::handle gradient, nb::handle indices, int axis) {
 }
 
 PyObject* fast_argsort_bwd(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"out_grad", "indices", "axis"};
-  PyObject* given[3];
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  Given given({"out_grad", "indices", "axis"}, args, count, keywords);
+  if (!given[0] || !given[1]) return nullptr;
   const Tensor *g = read_tensor(given[0]), *p = read_tensor(given[1]);
   Order order;
   if (!g || !p || !order_of(g->dtype, order) || p->dtype != Dtype::int64 || g->ndim() == 0 || g->ndim() != p->ndim() ||
@@ -202,12 +196,14 @@ PyObject* fast_argsort_bwd(PyObject* const* args, Py_ssize_t count, PyObject* ke
 }  // namespace
 
 void init_argsort(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_argsort>("argsort");
   add_fast_path<fast_topk>("topk");
   add_fast_path<fast_argsort_bwd>("argsort_bwd");
-  m.def(
-      "order",
+  define(
+      m,
+      "def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Tensor, "
+      "Tensor]",
+      "The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.",
       [](nb::handle input, int axis, bool descending, std::int64_t k, std::int64_t longest) {
         const Tensor* t = read_tensor(input.ptr());
         RowOrder how{};
@@ -218,13 +214,10 @@ void init_argsort(nb::module_& m) {
         how.itemsize = t->itemsize();
         return raise_or(order(*t, how, axis, k));
       },
-      "input"_a, "axis"_a, "descending"_a, "k"_a, "longest"_a = UINT32_MAX,
-      nb::sig("def order(input: Any, axis: int, descending: bool, k: int, longest: int = 4294967295) -> tuple[Tensor, "
-              "Tensor]"),
-      "The first k elements along an axis in order, and where they were; rows above `longest` count in 64 bits.");
-  m.def("unsort", &unsort, "gradient"_a, "indices"_a, "axis"_a,
-        nb::sig("def unsort(gradient: Any, indices: Any, axis: int) -> Tensor | tuple[int, bool]"),
-        "Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.");
+      UINT32_MAX);
+  define(m, "def unsort(gradient: Any, indices: Any, axis: int) -> Tensor | tuple[int, bool]",
+         "Elements brought back to where indices say they were; or a wrong index, and whether it is there twice.",
+         unsort);
 }
 
 }  // namespace suanzi

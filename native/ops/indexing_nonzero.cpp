@@ -1,19 +1,13 @@
 // native/ops/indexing_nonzero.cpp: 7.2.14.5: the indices of the elements that are not zero, in row-major order.
-#include <algorithm>
-#include <cstring>
-#include <vector>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "core/threads.h"
-#include "core/without_gil.h"
 #include "kernels/indexing_order.h"
 #include "loops/blocks.h"
 #include "ops/indexing_repeated.h"
 
 namespace suanzi {
-
 namespace {
 
 // The elements, read block by block as bytes that say whether they are not zero.
@@ -189,10 +183,9 @@ PyObject* nonzero(const Tensor& t, bool as_tuple) {
 bool takes(const Tensor& t) { return t.ndim() > 0 && facts(t.dtype).is_number(); }
 
 PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "as_tuple"};
-  PyObject* given[2];
+  Given given({"input", "as_tuple"}, args, count, keywords);
   bool as_tuple = true;
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !read_flag(given[1], as_tuple)) return nullptr;
+  if (!given[0] || !read_flag(given[1], as_tuple)) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   if (!t || !takes(*t)) return nullptr;
   PyObject* made = nonzero(*t, as_tuple);
@@ -204,17 +197,14 @@ PyObject* fast_nonzero(PyObject* const* args, Py_ssize_t count, PyObject* keywor
 }  // namespace
 
 void init_nonzero(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_nonzero>("nonzero");
-  m.def(
-      "nonzero",
-      [](nb::handle input, bool as_tuple) {
-        const Tensor* t = read_tensor(input.ptr());
-        if (!t || !takes(*t)) throw nb::value_error("not what nonzero takes");
-        return raise_or(nonzero(*t, as_tuple));
-      },
-      "input"_a, "as_tuple"_a, nb::sig("def nonzero(input: Any, as_tuple: bool) -> Any"),
-      "The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.");
+  define(m, "def nonzero(input: Any, as_tuple: bool) -> Any",
+         "The coordinates of elements that are not zero, in a tuple or as rows; None if there are none.",
+         [](nb::handle input, bool as_tuple) {
+           const Tensor* t = read_tensor(input.ptr());
+           if (!t || !takes(*t)) throw nb::value_error("not what nonzero takes");
+           return raise_or(nonzero(*t, as_tuple));
+         });
 }
 
 }  // namespace suanzi

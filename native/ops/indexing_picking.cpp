@@ -1,5 +1,4 @@
 // native/ops/indexing_picking.cpp: 7.2.14: elements repeated, diagonals, and short rows of complex numbers in order.
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -13,7 +12,6 @@
 #include "core/without_gil.h"
 
 namespace suanzi {
-
 namespace {
 
 // Whether these are bool or numbers, which nothing else stands behind.
@@ -154,15 +152,13 @@ PyObject* order_complex(const Tensor& t, bool descending) {
 
 void init_picking(nb::module_& m) {
   using namespace nb::literals;
-  m.def(
-      "repeat_indices",
-      [](nb::handle counts) {
-        const Tensor* t = read_tensor(counts.ptr());
-        if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major) throw nb::value_error("no counts");
-        return raise_or(repeat_indices(*t));
-      },
-      "counts"_a, nb::sig("def repeat_indices(counts: Any) -> Tensor"),
-      "Each index as often as its count says; counts are a dense row of int64, none of them negative.");
+  define(m, "def repeat_indices(counts: Any) -> Tensor",
+         "Each index as often as its count says; counts are a dense row of int64, none of them negative.",
+         [](nb::handle counts) {
+           const Tensor* t = read_tensor(counts.ptr());
+           if (!t || t->dtype != Dtype::int64 || t->ndim() != 1 || !t->row_major) throw nb::value_error("no counts");
+           return raise_or(repeat_indices(*t));
+         });
   m.def(
       "repeat_few",
       [](nb::handle x, nb::handle counts, nb::handle axis) {
@@ -175,16 +171,14 @@ void init_picking(nb::module_& m) {
       "diagonal", [](nb::handle x, nb::handle offset) { return or_none(diagonal(x.ptr(), offset.ptr())); },
       "x"_a.none(), "offset"_a.none(), nb::sig("def diagonal(x: Any, offset: Any) -> Tensor | None"),
       "A view of the diagonals of matrices, or None where these are something else.");
-  m.def(
-      "order_complex",
-      [](nb::handle rows, bool descending) {
-        const Tensor* t = read_tensor(rows.ptr());
-        bool good = t && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128) && t->ndim() == 2;
-        if (!good || !t->row_major) throw nb::value_error("no rows of complex numbers");
-        return raise_or(order_complex(*t, descending));
-      },
-      "rows"_a, "descending"_a, nb::sig("def order_complex(rows: Any, descending: bool) -> Tensor"),
-      "Where the elements of dense rows of complex numbers are, in order; equal ones keep theirs.");
+  define(m, "def order_complex(rows: Any, descending: bool) -> Tensor",
+         "Where the elements of dense rows of complex numbers are, in order; equal ones keep theirs.",
+         [](nb::handle rows, bool descending) {
+           const Tensor* t = read_tensor(rows.ptr());
+           bool good = t && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128) && t->ndim() == 2;
+           if (!good || !t->row_major) throw nb::value_error("no rows of complex numbers");
+           return raise_or(order_complex(*t, descending));
+         });
 }
 
 }  // namespace suanzi

@@ -1,7 +1,6 @@
 // native/ops/indexing_repeated.h: 7.2.3.25, 7.2.14.5: what is true of elements that a view repeats without end.
 #pragma once
 
-#include "core/python.h"
 #include "core/tensor.h"
 
 namespace suanzi {

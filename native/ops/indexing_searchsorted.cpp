@@ -1,9 +1,7 @@
 // native/ops/indexing_searchsorted.cpp: 7.2.14: the position of each element in a sorted row, for the array API.
 //
 // A NaN is larger than all numbers, as it is to argsort.
-#include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
@@ -11,7 +9,6 @@
 #include "core/without_gil.h"
 
 namespace suanzi {
-
 namespace {
 
 // How many of n elements in order come before a key: those below it, or with `right` those not above it.
@@ -88,8 +85,7 @@ PyObject* search_sorted(const Tensor& row, const Tensor& keys, bool right) {
   if (!output || keys.size == 0) return output;
   auto* out = reinterpret_cast<std::int64_t*>(tensor_of(output)->data());
   run_over(keys.size + row.size, {&row, &keys}, [&, from = row.data(), wanted = keys.data()] {
-    with_type(row.dtype, [&](auto zero) {
-      using T = decltype(zero);
+    with_type(row.dtype, [&]<class T>(T) {
       auto *elements = reinterpret_cast<const T*>(from), *all = reinterpret_cast<const T*>(wanted);
       if (right) search<T, true>(elements, row.size, all, keys.size, out);
       else search<T, false>(elements, row.size, all, keys.size, out);
@@ -101,19 +97,16 @@ PyObject* search_sorted(const Tensor& row, const Tensor& keys, bool right) {
 }  // namespace
 
 void init_searchsorted(nb::module_& m) {
-  using namespace nb::literals;
-  m.def(
-      "search_sorted",
-      [](nb::handle sorted, nb::handle keys, bool right) {
-        const Tensor *row = read_tensor(sorted.ptr()), *wanted = read_tensor(keys.ptr());
-        bool good = row && wanted && row->ndim() == 1 && row->dtype == wanted->dtype && row->row_major &&
-                    wanted->row_major && with_type(row->dtype, [](auto) {});
-        if (!good) throw nb::value_error("not what searchsorted takes");
-        return raise_or(search_sorted(*row, *wanted, right));
-      },
-      "sorted"_a, "keys"_a, "right"_a, nb::sig("def search_sorted(sorted: Any, keys: Any, right: bool) -> Tensor"),
-      "How many elements of a dense, sorted row come before each of dense keys of its dtype, equal ones too if "
-      "`right`.");
+  define(m, "def search_sorted(sorted: Any, keys: Any, right: bool) -> Tensor",
+         "How many elements of a dense, sorted row come before each of dense keys of its dtype, equal ones too if "
+         "`right`.",
+         [](nb::handle sorted, nb::handle keys, bool right) {
+           const Tensor *row = read_tensor(sorted.ptr()), *wanted = read_tensor(keys.ptr());
+           bool good = row && wanted && row->ndim() == 1 && row->dtype == wanted->dtype && row->row_major &&
+                       wanted->row_major && with_type(row->dtype, [](auto) {});
+           if (!good) throw nb::value_error("not what searchsorted takes");
+           return raise_or(search_sorted(*row, *wanted, right));
+         });
 }
 
 }  // namespace suanzi

@@ -2,10 +2,7 @@
 //
 // Keys are sorted as in indexing_sort_rows.cpp, but alone, which is half of what is moved. Zeros and NaNs,
 // of which a key does not say all, are put in afterwards in the order in which they came.
-#include <algorithm>
-#include <atomic>
 #include <bit>
-#include <utility>
 
 #include "calls/arguments.h"
 #include "core/without_gil.h"
@@ -14,7 +11,6 @@
 #include "ops/indexing_workspace.h"
 
 namespace suanzi {
-
 namespace {
 
 // Sorts keys that differ in their last 33 bits alone; `other` has room for as many twice.
@@ -199,10 +195,9 @@ nb::object sort_values(nb::handle input, int axis, bool descending, std::int64_t
 }  // namespace
 
 void init_sort(nb::module_& m) {
-  using namespace nb::literals;
-  m.def("sort_values", &sort_values, "input"_a, "axis"_a, "descending"_a, "longest"_a = UINT32_MAX,
-        nb::sig("def sort_values(input: Any, axis: int, descending: bool, longest: int = 4294967295) -> Tensor"),
-        "The elements along an axis in order; rows above `longest` are sorted by comparisons.");
+  define(m, "def sort_values(input: Any, axis: int, descending: bool, longest: int = 4294967295) -> Tensor",
+         "The elements along an axis in order; rows above `longest` are sorted by comparisons.", sort_values,
+         UINT32_MAX);
 }
 
 }  // namespace suanzi

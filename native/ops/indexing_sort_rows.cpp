@@ -11,7 +11,6 @@
 #include "ops/indexing_sort_rows.h"
 
 namespace suanzi {
-
 namespace {
 
 using Pair = std::uint64_t;

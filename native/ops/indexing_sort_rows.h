@@ -1,8 +1,6 @@
 // native/ops/indexing_sort_rows.h: 7.2.14.3, 7.2.14.4: sorts one dense row, or finds its first k.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 #include "kernels/indexing_order.h"

@@ -10,7 +10,6 @@
 #include "ops/indexing_sort_rows.h"
 
 namespace suanzi {
-
 namespace {
 
 constexpr std::int64_t block = 1024;

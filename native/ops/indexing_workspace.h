@@ -1,10 +1,6 @@
 // native/ops/indexing_workspace.h: 7.2.14: rows as they are sorted, and the memory that a thread needs for it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "core/scratch.h"
 #include "loops/rows_along_axis.h"
 
 namespace suanzi {

@@ -4,20 +4,14 @@
 // Threads share rows of the output, or parts of long ones; each works in buffers of its own.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
-#include "core/threads.h"
 #include "core/without_gil.h"
 #include "kernels/interpolation.h"
 #include "loops/blocks.h"
 
 namespace suanzi {
-
 namespace {
 
 enum class Mode : int { nearest = 0, linear = 1, area = 2 };
@@ -358,10 +352,9 @@ bool read_mode(PyObject* name, int ndim, Mode& mode) {
 }
 
 PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "size", "scale_factor", "mode"};
   static Promoted promoted{"interpolate"};
-  PyObject* given[4];
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  Given given({"input", "size", "scale_factor", "mode"}, args, count, keywords);
+  if (!given[0] || !given[1]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   if (!t || t->ndim() < 3 || t->ndim() > 5 || !facts(t->dtype).is_float() || !is_readable(*t) ||
       !promoted.keeps_dtype(given[0], given[0]))
@@ -384,25 +377,21 @@ PyObject* fast_interpolate(PyObject* const* args, Py_ssize_t count, PyObject* ke
 }  // namespace
 
 void init_interpolation(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_interpolate>("interpolate");
-  m.def(
-      "interpolate",
-      [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
-        const Tensor* t = read_tensor(object.ptr());
-        if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) ||
-            mode < 0 || mode > 2 || !facts(t->dtype).is_float() || !is_readable(*t))
-          throw nb::value_error("not what interpolate takes");
-        std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
-        for (int d = 2; d < t->ndim(); ++d) {
-          dims[d] = sizes[static_cast<std::size_t>(d - 2)];
-          if (dims[d] < 1) throw nb::value_error("an empty axis");
-        }
-        return raise_or(interpolate(*t, dims, static_cast<Mode>(mode)));
-      },
-      "tensor"_a, "sizes"_a, "mode"_a,
-      nb::sig("def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor"),
-      "A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.");
+  define(m, "def interpolate(tensor: Any, sizes: Sequence[int], mode: int) -> Tensor",
+         "A tensor sampled at other sizes of its axes from the third on: 0 nearest, 1 linear, 2 area.",
+         [](nb::handle object, const std::vector<std::int64_t>& sizes, int mode) {
+           const Tensor* t = read_tensor(object.ptr());
+           if (!t || t->ndim() < 3 || t->ndim() > 5 || sizes.size() + 2 != static_cast<std::size_t>(t->ndim()) ||
+               mode < 0 || mode > 2 || !facts(t->dtype).is_float() || !is_readable(*t))
+             throw nb::value_error("not what interpolate takes");
+           std::int64_t dims[5] = {t->dims()[0], t->dims()[1]};
+           for (int d = 2; d < t->ndim(); ++d) {
+             dims[d] = sizes[static_cast<std::size_t>(d - 2)];
+             if (dims[d] < 1) throw nb::value_error("an empty axis");
+           }
+           return raise_or(interpolate(*t, dims, static_cast<Mode>(mode)));
+         });
 }
 
 }  // namespace suanzi

@@ -6,7 +6,6 @@
 #include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
-
 namespace {
 
 // Fortran's gemm: everything by address, matrices column by column.

@@ -1,6 +1,4 @@
 // native/ops/linear_algebra_decompositions.cpp: 7.2.17.3, 7.2.17.4, 7.2.17.5: LU, Cholesky and QR.
-#include <algorithm>
-#include <limits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
@@ -9,7 +7,6 @@
 #include "ops/linear_algebra_small.h"
 
 namespace suanzi {
-
 namespace {
 
 double cube(const Matrices& a) {
@@ -83,8 +80,7 @@ PyObject* lu(const Tensor& mat) {
             },
             [&](std::int64_t i, T* a, std::byte* work, auto& again) { return lu_of.run(a, all + i * k, work, again); });
       });
-  PyObject* found = rounded_tuple(good, {{made, mat.dtype}, {ipiv, Dtype::int64}});
-  return found ? found : outcome.raise();
+  return rounded_tuple(good, {{made, mat.dtype}, {ipiv, Dtype::int64}}, outcome);
 }
 
 // ---- cholesky -----------------------------------------------------------------------------------
@@ -228,21 +224,18 @@ PyObject* qr(const Tensor& mat, Mode mode) {
   bool good = r;
   if (good && are_small(x)) {
     Rows rows(x);
-    good = rows && with_small_type(x.computed, [&](auto zero) {
-             using T = decltype(zero);
+    good = rows && with_small_type(x.computed, [&]<class T>(T) {
              return run_small_qr(outcome, x, rows.as<T>(), has_q ? elements<T>(q) : nullptr, elements<T>(r), width);
            });
   } else if (good) {
     Scratch own;
     std::byte* data = shared ? tensor_of(q)->data() : own.take(x.computed, x.size());
-    good = data && copy_by_columns(x, data) && with_lapack_type(x.computed, [&](auto zero) {
-             using T = decltype(zero);
+    good = data && copy_by_columns(x, data) && with_lapack_type(x.computed, [&]<class T>(T) {
              return run_qr(outcome, x, reinterpret_cast<T*>(data), has_q ? elements<T>(q) : nullptr, elements<T>(r),
                            width);
            });
   }
-  PyObject* found = rounded_tuple(good, {{q, mat.dtype}, {r, mat.dtype}});
-  return found ? found : outcome.raise();
+  return rounded_tuple(good, {{q, mat.dtype}, {r, mat.dtype}}, outcome);
 }
 
 // ---- the fast paths -----------------------------------------------------------------------------
@@ -265,10 +258,9 @@ PyObject* fast_cholesky(PyObject* const* args, Py_ssize_t count, PyObject* keywo
 
 PyObject* fast_qr(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static Promoted promoted{"qr"};
-  static constexpr const char* names[] = {"mat", "mode"};
-  PyObject* given[2];
+  Given given({"mat", "mode"}, args, count, keywords);
   Mode mode = Mode::reduced;
-  if (!read_named(names, args, count, keywords, given) || !read_qr_mode(given[1], mode)) return nullptr;
+  if (!given || !read_qr_mode(given[1], mode)) return nullptr;
   const Tensor* t = promoted.matrices(given[0]);
   return t ? or_python(qr(*t, mode)) : nullptr;
 }
@@ -276,23 +268,16 @@ PyObject* fast_qr(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
 }  // namespace
 
 void init_decompositions(nb::module_& m) {
-  using namespace nb::literals;
-  m.def(
-      "lu", [](nb::handle mat) { return or_raise(lu(matrices_argument(mat))); }, "mat"_a,
-      nb::sig("def lu(mat: Any) -> tuple[Tensor, Tensor]"), "L and U of matrices in one, and row swaps; or Refused.");
-  m.def(
-      "cholesky", [](nb::handle mat, bool upper) { return or_raise(cholesky(matrices_argument(mat), upper)); }, "mat"_a,
-      "upper"_a, nb::sig("def cholesky(mat: Any, upper: bool) -> Tensor"),
-      "Triangular factors of matrices; or Refused.");
-  m.def(
-      "qr",
-      [](nb::handle mat, nb::handle mode) {
-        Mode read = Mode::reduced;
-        if (!read_qr_mode(mode.ptr(), read)) throw nb::value_error("no mode");
-        return or_raise(qr(matrices_argument(mat), read));
-      },
-      "mat"_a, "mode"_a, nb::sig("def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor]"),
-      "Orthogonal and triangular factors of matrices; or Refused.");
+  define(m, "def lu(mat: Any) -> tuple[Tensor, Tensor]", "L and U of matrices in one, and row swaps; or Refused.",
+         [](nb::handle mat) { return or_raise(lu(matrices_argument(mat))); });
+  define(m, "def cholesky(mat: Any, upper: bool) -> Tensor", "Triangular factors of matrices; or Refused.",
+         [](nb::handle mat, bool upper) { return or_raise(cholesky(matrices_argument(mat), upper)); });
+  define(m, "def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor]",
+         "Orthogonal and triangular factors of matrices; or Refused.", [](nb::handle mat, nb::handle mode) {
+           Mode read = Mode::reduced;
+           if (!read_qr_mode(mode.ptr(), read)) throw nb::value_error("no mode");
+           return or_raise(qr(matrices_argument(mat), read));
+         });
   add_fast_path<fast_lu>("lu");
   add_fast_path<fast_cholesky>("cholesky");
   add_fast_path<fast_qr>("qr");

@@ -2,8 +2,6 @@
 // broadcast.
 #pragma once
 
-#include <algorithm>
-
 #include "core/without_gil.h"
 #include "ops/linear_algebra_lapack.h"
 

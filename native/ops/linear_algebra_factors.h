@@ -4,9 +4,6 @@
 // bound does not decide. Matrices at the ends of the range are scaled by powers of two, which rounds nothing.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-
 #include "ops/linear_algebra_equations.h"
 #include "ops/linear_algebra_shared.h"
 #include "ops/linear_algebra_small.h"

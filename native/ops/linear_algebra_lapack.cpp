@@ -1,18 +1,11 @@
 // native/ops/linear_algebra_lapack.cpp: 7.2.17.3 to 7.2.17.10: brings matrices to LAPACK and back.
 #include "ops/linear_algebra_lapack.h"
 
-#include <algorithm>
-#include <functional>
-
 #include "calls/operands.h"
 #include "calls/results.h"
-#include "core/room.h"
-#include "core/rules.h"
 #include "core/status.h"
-#include "loops/copies.h"
 
 namespace suanzi {
-
 namespace {
 
 bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
@@ -125,7 +118,7 @@ PyObject* rounded_or_raised(bool good, PyObject* made, Dtype dtype, const Outcom
   return found ? found : outcome.raise();
 }
 
-PyObject* rounded_tuple(bool good, std::initializer_list<Made> all) {
+PyObject* rounded_tuple(bool good, std::initializer_list<Made> all, const Outcome& outcome) {
   PyObject* tuple = good ? PyTuple_New(static_cast<Py_ssize_t>(all.size())) : nullptr;
   Py_ssize_t i = 0;
   for (Made one : all) {
@@ -137,7 +130,7 @@ PyObject* rounded_tuple(bool good, std::initializer_list<Made> all) {
     if (item) PyTuple_SET_ITEM(tuple, i++, item);
     else Py_CLEAR(tuple);
   }
-  return tuple;
+  return tuple ? tuple : outcome.raise();
 }
 
 // ---- verdicts -----------------------------------------------------------------------------------
@@ -201,12 +194,6 @@ const Tensor& matrices_argument(nb::handle object) {
   const Tensor* t = tensor_of(object.ptr());
   if (!t || !t->storage || t->ndim() < 2 || !facts(t->dtype).is_inexact()) throw nb::value_error("no matrices");
   return *t;
-}
-
-nb::object or_none(PyObject* made) {
-  if (made) return nb::steal(made);
-  PyErr_Clear();
-  return nb::none();
 }
 
 nb::object or_raise(PyObject* made) {

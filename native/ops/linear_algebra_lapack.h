@@ -5,16 +5,11 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <complex>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <mutex>
-#include <type_traits>
 
 #include "core/scratch.h"
 #include "core/tensor.h"
@@ -110,12 +105,12 @@ PyObject* rounded_to(PyObject* made, Dtype dtype);
 // The same, unless the outcome is not good, or there is no memory: then null, and the exception for it.
 PyObject* rounded_or_raised(bool good, PyObject* made, Dtype dtype, const class Outcome& outcome);
 
-// Several of them, or None, each in its dtype, as a tuple; null unless `good`. Takes the references over.
+// Several of them, or None, each in its dtype, as a tuple. Takes the references over.
 struct Made {
   PyObject* tensor;
   Dtype dtype;
 };
-PyObject* rounded_tuple(bool good, std::initializer_list<Made> all);
+PyObject* rounded_tuple(bool good, std::initializer_list<Made> all, const class Outcome& outcome);
 
 template <class T>
 T* elements(PyObject* tensor) {
@@ -269,22 +264,11 @@ bool for_each_matrix(Outcome& outcome, std::int64_t count, std::int64_t order, d
   return static_cast<bool>(outcome);
 }
 
-// The same with a body that says no more than whether there is an answer.
-template <class Body>
-bool for_each_matrix(std::int64_t count, std::int64_t order, double operations, std::size_t workspace, Body&& body,
-                     Threads threads = Threads::of_lapack) {
-  Outcome outcome;
-  auto judged = [&](std::int64_t i, std::byte* work) { return body(i, work) ? Verdict{} : Verdict{Reason::refused}; };
-  return for_each_matrix(outcome, count, order, operations, workspace, judged, threads);
-}
-
 // ---- arguments ----------------------------------------------------------------------------------
 
 // Throws unless an object of Python's is a tensor of matrices in a floating-point dtype.
 const Tensor& matrices_argument(nb::handle object);
 
-// What was computed, or None, and no exception.
-nb::object or_none(PyObject* made);
 // What was computed, or the exception; a ValueError where there is none.
 nb::object or_raise(PyObject* made);
 

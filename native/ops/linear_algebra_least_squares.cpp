@@ -2,10 +2,7 @@
 //
 // Where no singular value is near the one below which they count as zero, the QR of a matrix is enough, which is
 // several times faster. Elsewhere the singular values of its R are computed, too.
-#include <algorithm>
-#include <limits>
 #include <memory>
-#include <vector>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
@@ -15,7 +12,6 @@
 #include "ops/linear_algebra_singular_values.h"
 
 namespace suanzi {
-
 namespace {
 
 // The power of two that brings numbers to where no 2-norm overflows, and no square vanishes.
@@ -117,7 +113,7 @@ class LeastSquares {
     int length = gesdd_length<T>('S', k_, k_);
     if (!length || k_ > largest_order) return {Reason::too_large};
     std::int64_t k = k_, square = k * k, item = sizeof(T);
-    auto parts = static_cast<std::int64_t>(gesdd_parts<T>(k_, k_));
+    auto parts = static_cast<std::int64_t>(gesdd_parts<T>('S', k_, k_));
     f.memory.reset(new (std::nothrow) Scratch(Dtype::uint8, item * (2 * square + k)));
     Scratch more(Dtype::uint8, item * (square + length) + static_cast<std::int64_t>(sizeof(R)) * parts + 32 * k);
     f.u = f.memory ? reinterpret_cast<T*>(f.memory->data()) : nullptr;
@@ -223,8 +219,7 @@ PyObject* lstsq(const Tensor& mat, const Tensor& rhs, double cut) {
   // The rows of a wide matrix are the columns of its transpose.
   bool good = made && factors.data() && sides.data() &&
               (a.rows >= a.columns ? copy_by_columns(a, factors.data()) : copy_by_rows(a, factors.data())) &&
-              copy_by_columns(b, sides.data()) && with_lapack_type(a.computed, [&](auto zero) {
-                using T = decltype(zero);
+              copy_by_columns(b, sides.data()) && with_lapack_type(a.computed, [&]<class T>(T) {
                 return run_lstsq(outcome, equations, a, b, cut, reinterpret_cast<T*>(factors.data()),
                                  reinterpret_cast<T*>(sides.data()), elements<T>(made));
               });
@@ -233,9 +228,8 @@ PyObject* lstsq(const Tensor& mat, const Tensor& rhs, double cut) {
 
 PyObject* fast_lstsq(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static Promoted promoted{"lstsq"};
-  static constexpr const char* names[] = {"mat", "rhs", "prec"};
-  PyObject* given[3];
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1]) return nullptr;
+  Given given({"mat", "rhs", "prec"}, args, count, keywords);
+  if (!given[0] || !given[1]) return nullptr;
   const Tensor *mat = read_tensor(given[0]), *rhs = read_tensor(given[1]);
   if (!mat || !rhs || mat->ndim() < 2 || !promoted.keeps_dtype(given[0], given[1])) return nullptr;
   double cut = std::ldexp(1.0, -facts(part_of(mat->dtype)).mantissa_bits);
@@ -249,17 +243,13 @@ PyObject* fast_lstsq(PyObject* const* args, Py_ssize_t count, PyObject* keywords
 }  // namespace
 
 void init_least_squares(nb::module_& m) {
-  using namespace nb::literals;
-  m.def(
-      "lstsq",
-      [](nb::handle mat, nb::handle rhs, double cut) {
-        const Tensor& a = matrices_argument(mat);
-        const Tensor* b = read_tensor(rhs.ptr());
-        if (!b) throw nb::value_error("no right-hand sides");
-        return or_raise(lstsq(a, *b, cut));
-      },
-      "mat"_a, "rhs"_a, "cut"_a, nb::sig("def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor"),
-      "Least-squares solutions; or Refused.");
+  define(m, "def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor", "Least-squares solutions; or Refused.",
+         [](nb::handle mat, nb::handle rhs, double cut) {
+           const Tensor& a = matrices_argument(mat);
+           const Tensor* b = read_tensor(rhs.ptr());
+           if (!b) throw nb::value_error("no right-hand sides");
+           return or_raise(lstsq(a, *b, cut));
+         });
   add_fast_path<fast_lstsq>("lstsq");
 }
 

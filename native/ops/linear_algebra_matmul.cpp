@@ -1,21 +1,14 @@
 // native/ops/linear_algebra_matmul.cpp: 7.2.17.1, 7.2.17.2, 7.2.17.12: shapes, dtypes and fast paths of products.
-#include "kernels/linear_algebra_products.h"
-
-#include <string>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
-#include "calls/operands.h"
 #include "calls/operators.h"
 #include "core/status.h"
-#include "core/without_gil.h"
-#include "loops/conversions.h"
 #include "ops/indexing_repeated.h"
 #include "ops/linear_algebra_matmul_ways.h"
 #include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
-
 namespace {
 
 // Whether an operand must be rounded to the promoted dtype before it is widened again.
@@ -233,18 +226,15 @@ void init_matmul(nb::module_& m) {
         nb::sig("def multiply(a: Any, b: Any, dtype: DType, bias: Any = None, transposed: bool = False) -> Tensor"),
         "The product of matrices, vectors or batches of them, each converted to a dtype; with `transposed`, b is "
         "transposed.");
-  m.def(
-      "products_by_instruction",
-      [] {
-        const ProductKernels& own = *kernels().products;
-        nb::list names;
-        if (own.multiply_bytes[0]) names.append("int8");
-        if (own.multiply_bytes[1]) names.append("uint8");
-        if (own.multiply_bf16) names.append("bfloat16");
-        return names;
-      },
-      nb::sig("def products_by_instruction() -> list[str]"),
-      "The dtypes whose products this processor has instructions for that are in use.");
+  define(m, "def products_by_instruction() -> list[str]",
+         "The dtypes whose products this processor has instructions for that are in use.", [] {
+           const ProductKernels& own = *kernels().products;
+           nb::list names;
+           if (own.multiply_bytes[0]) names.append("int8");
+           if (own.multiply_bytes[1]) names.append("uint8");
+           if (own.multiply_bf16) names.append("bfloat16");
+           return names;
+         });
   m.def(
       "products_in_tiles", [] { return kernels().products->tiles != nullptr; },
       "Whether large matrices of floats are multiplied by our own kernels, if no other provider was chosen.");

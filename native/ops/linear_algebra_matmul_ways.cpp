@@ -5,11 +5,6 @@
 // result. Everything else is multiplied by kernels of our own, too: integers, what is small, and vectors.
 #include "ops/linear_algebra_matmul_ways.h"
 
-#include <atomic>
-#include <cstring>
-
-#include "core/own_memory.h"
-#include "core/threads.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"

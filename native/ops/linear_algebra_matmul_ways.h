@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 
-#include "core/dtypes.h"
 #include "core/own_memory.h"
 #include "core/tensor.h"
 #include "kernels/linear_algebra_products_tiles.h"

@@ -6,12 +6,10 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 #include "core/threads.h"
 
 namespace suanzi {
-
 namespace {
 
 constexpr const char* letters[4] = {"s", "d", "c", "z"};
@@ -141,25 +139,22 @@ void Provider::use_threads() {
 
 void init_provider(nb::module_& m) {
   using namespace nb::literals;
-  m.def(
-      "provider",
-      [] {
-        Provider* found = active.load(std::memory_order_acquire);
-        return found ? nb::object(nb::str(found->name.c_str())) : nb::none();
-      },
-      nb::sig("def provider() -> str | None"),
-      "The name of what BLAS and LAPACK come from; None before they are loaded.");
+  define(m, "def provider() -> str | None", "The name of what BLAS and LAPACK come from; None before they are loaded.",
+         [] {
+           Provider* found = active.load(std::memory_order_acquire);
+           return found ? nb::object(nb::str(found->name.c_str())) : nb::none();
+         });
   m.def("use_provider_again", &use_again, "name"_a, "Whether a provider was loaded before; then it is in use.");
   m.def("use_capsules", &use_capsules, "name"_a, "blas"_a, "lapack"_a, "limit"_a.none(), "addresses"_a.none(),
         nb::sig("def use_capsules(name: str, blas: Mapping[str, object], lapack: Mapping[str, object], "
                 "limit: Callable[[bool], None] | None, addresses: tuple[int, int] | None) -> None"),
         "Takes BLAS and LAPACK from capsules by name.");
-  m.def("use_file", &use_file, "name"_a, "path"_a, "prefix"_a, "suffix"_a, "get_threads"_a, "set_threads"_a,
-        "choices"_a = nb::tuple(),
-        nb::sig("def use_file(name: str, path: str, prefix: str, suffix: str, get_threads: str, set_threads: str, "
-                "choices: tuple[tuple[str, int], ...] = ()) -> None"),
-        "Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix, after functions of "
-        "its have been called with a number each.");
+  define(m,
+         "def use_file(name: str, path: str, prefix: str, suffix: str, get_threads: str, set_threads: str, "
+         "choices: tuple[tuple[str, int], ...] = ()) -> None",
+         "Takes BLAS and LAPACK from a shared library, whose functions have a prefix and a suffix, after functions of "
+         "its have been called with a number each.",
+         use_file, nb::tuple());
 }
 
 }  // namespace suanzi

@@ -1,10 +1,6 @@
 // native/ops/linear_algebra_provider.h: 7.2.17: the library that BLAS and LAPACK come from.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "core/python.h"
 #include "core/room.h"
 #include "kernels/linear_algebra_products.h"

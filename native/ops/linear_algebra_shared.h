@@ -5,12 +5,6 @@
 // processors the machine has, and not on the number of threads, so that results do not, either.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
-#include "core/threads.h"
 #include "ops/linear_algebra_lapack.h"
 
 namespace suanzi {

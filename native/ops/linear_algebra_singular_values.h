@@ -1,10 +1,6 @@
 // native/ops/linear_algebra_singular_values.h: 7.2.17.6, 7.2.17.8: calls of LAPACK's gesdd, and its workspaces.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-
 #include "ops/linear_algebra_lapack.h"
 
 namespace suanzi {
@@ -43,8 +39,9 @@ int gesdd_length(char job, int m, int n) {
 
 // How many real numbers it works with besides.
 template <class T>
-std::size_t gesdd_parts(int m, int n) {
+std::size_t gesdd_parts(char job, int m, int n) {
   auto small = static_cast<std::size_t>(std::min(m, n)), large = static_cast<std::size_t>(std::max(m, n));
+  if (job == 'N') return is_complex<T> ? 7 * small + 1 : 0;
   return is_complex<T> ? std::max(5 * small * small + 5 * small, 2 * large * small + 2 * small * small + small) : 0;
 }
 

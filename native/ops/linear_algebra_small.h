@@ -4,11 +4,8 @@
 // Which of the two computes a matrix, its order and its elements decide alone, whatever else is in the batch.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cstdint>
 
-#include "core/scratch.h"
 #include "core/without_gil.h"
 #include "kernels/linear_algebra_small.h"
 #include "ops/linear_algebra_lapack.h"
@@ -134,13 +131,9 @@ template <class Run>
 bool with_matrices(const Matrices& x, std::byte* to, bool by_columns, Run&& run) {
   if (are_small(x)) {
     Rows rows(x);
-    return rows && with_small_type(x.computed, [&](auto zero) {
-             using T = decltype(zero);
-             return run(rows.as<T>(), reinterpret_cast<T*>(to));
-           });
+    return rows && with_small_type(x.computed, [&]<class T>(T) { return run(rows.as<T>(), reinterpret_cast<T*>(to)); });
   }
-  return (by_columns ? copy_by_columns(x, to) : copy_by_rows(x, to)) && with_lapack_type(x.computed, [&](auto zero) {
-           using T = decltype(zero);
+  return (by_columns ? copy_by_columns(x, to) : copy_by_rows(x, to)) && with_lapack_type(x.computed, [&]<class T>(T) {
            return run(static_cast<const T*>(nullptr), reinterpret_cast<T*>(to));
          });
 }

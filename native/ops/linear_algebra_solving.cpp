@@ -2,19 +2,13 @@
 //
 // Rows one behind the other are the columns of the transpose, of which the factors are made: they serve as well. A
 // matrix that seems singular is scaled by powers of two before it is refused.
-#include <algorithm>
-#include <limits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
-#include "ops/linear_algebra_equations.h"
 #include "ops/linear_algebra_factors.h"
-#include "ops/linear_algebra_shared.h"
-#include "ops/linear_algebra_small.h"
 
 namespace suanzi {
-
 namespace {
 
 // ---- solve --------------------------------------------------------------------------------------
@@ -133,8 +127,7 @@ PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
   bool good = false;
   if (made && is_small) {
     Rows mats(a), sides(b);
-    good = mats && sides && with_small_type(a.computed, [&](auto zero) {
-             using T = decltype(zero);
+    good = mats && sides && with_small_type(a.computed, [&]<class T>(T) {
              return run_small_solve(outcome, a, b, equations, mats.as<T>(), sides.as<T>(), elements<T>(made));
            });
   } else if (made) {
@@ -142,8 +135,7 @@ PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
     std::byte* x = tensor_of(made)->data();
     std::byte* y = b.count == equations.count() ? x : sides.take(a.computed, b.size());
     good = y && factors.data() && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) &&
-           with_lapack_type(a.computed, [&](auto zero) {
-             using T = decltype(zero);
+           with_lapack_type(a.computed, [&]<class T>(T) {
              return run_solve(outcome, a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()),
                               reinterpret_cast<T*>(y), reinterpret_cast<T*>(x));
            });
@@ -229,10 +221,9 @@ PyObject* inverse(const Tensor& mat) {
 
 PyObject* fast_solve(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static Promoted promoted{"solve"};
-  static constexpr const char* names[] = {"mat", "rhs", "adjoint"};
-  PyObject* given[3];
+  Given given({"mat", "rhs", "adjoint"}, args, count, keywords);
   bool adjoint = false;
-  if (!read_named(names, args, count, keywords, given) || !given[0] || !given[1] || !given[2]) return nullptr;
+  if (!given[0] || !given[1] || !given[2]) return nullptr;
   const Tensor *mat = read_tensor(given[0]), *rhs = read_tensor(given[1]);
   if (!mat || !rhs || mat->ndim() < 2 || !read_flag(given[2], adjoint) || !promoted.keeps_dtype(given[0], given[1]))
     return nullptr;
@@ -249,20 +240,15 @@ PyObject* fast_inverse(PyObject* const* args, Py_ssize_t count, PyObject* keywor
 }  // namespace
 
 void init_solving(nb::module_& m) {
-  using namespace nb::literals;
-  m.def(
-      "solve",
-      [](nb::handle mat, nb::handle rhs, bool adjoint) {
-        const Tensor& a = matrices_argument(mat);
-        const Tensor* b = read_tensor(rhs.ptr());
-        if (!b) throw nb::value_error("no right-hand sides");
-        return or_raise(solve(a, *b, adjoint));
-      },
-      "mat"_a, "rhs"_a, "adjoint"_a, nb::sig("def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor"),
-      "Solves equations of one dtype; or Refused.");
-  m.def(
-      "inverse", [](nb::handle mat) { return or_raise(inverse(matrices_argument(mat))); }, "mat"_a,
-      nb::sig("def inverse(mat: Any) -> Tensor"), "Inverts matrices; or Refused.");
+  define(m, "def solve(mat: Any, rhs: Any, adjoint: bool) -> Tensor", "Solves equations of one dtype; or Refused.",
+         [](nb::handle mat, nb::handle rhs, bool adjoint) {
+           const Tensor& a = matrices_argument(mat);
+           const Tensor* b = read_tensor(rhs.ptr());
+           if (!b) throw nb::value_error("no right-hand sides");
+           return or_raise(solve(a, *b, adjoint));
+         });
+  define(m, "def inverse(mat: Any) -> Tensor", "Inverts matrices; or Refused.",
+         [](nb::handle mat) { return or_raise(inverse(matrices_argument(mat))); });
   add_fast_path<fast_solve>("solve");
   add_fast_path<fast_inverse>("inverse");
 }

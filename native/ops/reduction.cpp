@@ -3,11 +3,8 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <limits>
-#include <utility>
 
-#include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
 #include "calls/results.h"
@@ -15,7 +12,6 @@
 #include "core/without_gil.h"
 
 namespace suanzi {
-
 namespace {
 
 // Of a tensor with elements, for which there is such a reduction.
@@ -108,9 +104,8 @@ bool read_axes(PyObject* object, int ndim, std::uint64_t& mask) {
 }
 
 PyObject* fast_reduce(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "mode", "axis", "keep_dims"};
-  PyObject* given[4];
-  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  Given given({"input", "mode", "axis", "keep_dims"}, args, count, keywords);
+  if (!given[0]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   bool keep_dims = false;
   std::size_t mode = 0;
@@ -148,9 +143,8 @@ bool read_norm(PyObject* object, NormPart& part, bool& is_frobenius) {
 
 PyObject* fast_norm(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   static Promoted promoted{"norm"};
-  static constexpr const char* names[] = {"input", "normtype", "axis", "keep_dims"};
-  PyObject* given[4];
-  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  Given given({"input", "normtype", "axis", "keep_dims"}, args, count, keywords);
+  if (!given[0]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   NormPart part;
   bool keep_dims = false, is_frobenius;
@@ -215,29 +209,23 @@ nb::object squared_distances_checked(nb::handle object, const std::vector<int>& 
 }  // namespace
 
 void init_reduction(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_reduce>("reduce");
   add_fast_path<fast_norm>("norm");
-  m.def(
-      "declare_reduce_modes",
-      [](const std::vector<nb::object>& members) {
-        if (members.size() != reduce_mode_count) throw nb::value_error("eleven modes");
-        for (std::size_t i = 0; i < reduce_mode_count; ++i) modes[i] = members[i].inc_ref().ptr();
-      },
-      "members"_a, nb::sig("def declare_reduce_modes(members: Sequence[object]) -> None"),
-      "Says which objects are the modes, in their order.");
-  m.def("reduce", &reduce_checked, "tensor"_a, "mode"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
-        "Combines the elements along axes of a tensor that has some.");
-  m.def("wide_sum", &wide_sum_checked, "tensor"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def wide_sum(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor"),
-        "Adds up integers and bool along axes in 64 bits, without a copy.");
-  m.def("squared_distances", &squared_distances_checked, "tensor"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def squared_distances(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor"),
-        "Adds up squares of the distances from the mean along axes, of float32 or float64.");
-  m.def("norm", &norm_checked, "tensor"_a, "part"_a, "axes"_a, "keep_dims"_a,
-        nb::sig("def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor"),
-        "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.");
+  define(m, "def declare_reduce_modes(members: Sequence[object]) -> None",
+         "Says which objects are the modes, in their order.", [](const std::vector<nb::object>& members) {
+           if (members.size() != reduce_mode_count) throw nb::value_error("eleven modes");
+           for (std::size_t i = 0; i < reduce_mode_count; ++i) modes[i] = members[i].inc_ref().ptr();
+         });
+  define(m, "def reduce(tensor: Any, mode: int, axes: Sequence[int], keep_dims: bool) -> Tensor",
+         "Combines the elements along axes of a tensor that has some.", reduce_checked);
+  define(m, "def wide_sum(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor",
+         "Adds up integers and bool along axes in 64 bits, without a copy.", wide_sum_checked);
+  define(m, "def squared_distances(tensor: Any, axes: Sequence[int], keep_dims: bool) -> Tensor",
+         "Adds up squares of the distances from the mean along axes, of float32 or float64.",
+         squared_distances_checked);
+  define(m, "def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor",
+         "Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.",
+         norm_checked);
 }
 
 }  // namespace suanzi

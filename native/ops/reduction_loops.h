@@ -1,15 +1,11 @@
 // native/ops/reduction_loops.h: 7.2.13.1: elements combined along any axes of any layout.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "calls/arguments.h"
 #include "core/scratch.h"
 #include "core/threads.h"
-#include "kernels/kernels.h"
-#include "kernels/lanes.h"
 #include "kernels/reduction.h"
 #include "loops/axes.h"
 #include "loops/copies.h"

@@ -7,7 +7,6 @@
 #include "ops/reduction_loops.h"
 
 namespace suanzi {
-
 namespace {
 
 // Of a mode of reduce, or with `norm` of a part of norms.
@@ -70,15 +69,12 @@ void init_reduction_partly(nb::module_& m) {
         return reduction_named(mode, norm, dtype_of(dtype)).partial_size;
       },
       "mode"_a, "norm"_a, "dtype"_a, "The bytes of a partial result of reduce, or of a part of norms.");
-  m.def("reduce_partly", &reduce_partly, "tensor"_a, "mode"_a, "norm"_a, "axes"_a, "out"_a,
-        nb::sig("def reduce_partly(tensor: Any, mode: int, norm: bool, axes: Sequence[int], out: Any) -> None"),
-        "Writes partial results along axes into bytes.");
-  m.def("combine_partly", &combine_partly, "a"_a, "b"_a, "mode"_a, "norm"_a, "dtype"_a, "count"_a,
-        nb::sig("def combine_partly(a: Any, b: Any, mode: int, norm: bool, dtype: DType, count: int) -> None"),
-        "Combines partial results with those of elements that come after them, in place.");
-  m.def("finish_partly", &finish_partly, "partials"_a, "mode"_a, "norm"_a, "dtype"_a, "n"_a, "out"_a,
-        nb::sig("def finish_partly(partials: Any, mode: int, norm: bool, dtype: DType, n: int, out: Any) -> None"),
-        "Makes results of partial ones, each of n elements.");
+  define(m, "def reduce_partly(tensor: Any, mode: int, norm: bool, axes: Sequence[int], out: Any) -> None",
+         "Writes partial results along axes into bytes.", reduce_partly);
+  define(m, "def combine_partly(a: Any, b: Any, mode: int, norm: bool, dtype: DType, count: int) -> None",
+         "Combines partial results with those of elements that come after them, in place.", combine_partly);
+  define(m, "def finish_partly(partials: Any, mode: int, norm: bool, dtype: DType, n: int, out: Any) -> None",
+         "Makes results of partial ones, each of n elements.", finish_partly);
 }
 
 }  // namespace suanzi

@@ -3,25 +3,21 @@
 // Lines along the axis are independent: threads share them, and neighbours go side by side where the axis is not the
 // dense one. Sums follow a tree whose shape depends on the position alone (kernels/reduction_cumsum.cpp), so that a
 // long line can be cut, too; each product is made of the one before, as the array API asks for.
-#include <algorithm>
 #include <complex>
 #include <cstring>
 #include <memory>
 #include <new>
-#include <type_traits>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/results.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
-#include "kernels/kernels.h"
 #include "kernels/lanes.h"
 #include "kernels/reduction.h"
 #include "loops/axes.h"
 
 namespace suanzi {
-
 namespace {
 
 constexpr std::int64_t tile = 64;  // lines that go side by side
@@ -241,9 +237,8 @@ bool fits(const Tensor& onto, const Tensor& t, int axis) {
 bool can_run(const Tensor* t) { return t && kernels().reductions->cumulative[static_cast<std::size_t>(t->dtype)].rows; }
 
 PyObject* fast_cumsum(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axis"};
-  PyObject* given[2];
-  if (!read_named(names, args, count, keywords, given) || !given[0]) return nullptr;
+  Given given({"input", "axis"}, args, count, keywords);
+  if (!given[0]) return nullptr;
   const Tensor* t = read_tensor(given[0]);
   std::int64_t axis = -1;
   if (!can_run(t) || (given[1] && !read_integer(given[1], axis))) return nullptr;
@@ -330,33 +325,30 @@ PyObject* cumulative_product(const Tensor& t, int axis, Run run, PyObject* into)
 }  // namespace
 
 void init_scan(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_cumsum>("cumsum");
-  m.def(
-      "cumulative_sum",
+  define(
+      m, "def cumulative_sum(tensor: Any, axis: int, backwards: bool, in_place: bool = False) -> Tensor",
+      "The sums of the elements along an axis up to each, from the first element or from the last; `in_place` writes "
+      "them over the elements.",
       [](nb::handle object, int axis, bool backwards, bool in_place) {
         const Tensor* t = read_tensor(object.ptr());
         if (!can_run(t) || axis < 0 || axis >= t->ndim())
           throw nb::value_error("there is no cumulative sum for this dtype or axis");
         return raise_or(cumulative_sum(*t, axis, backwards, nullptr, in_place ? object.ptr() : nullptr));
       },
-      "tensor"_a, "axis"_a, "backwards"_a, "in_place"_a = false,
-      nb::sig("def cumulative_sum(tensor: Any, axis: int, backwards: bool, in_place: bool = False) -> Tensor"),
-      "The sums of the elements along an axis up to each, from the first element or from the last; `in_place` writes "
-      "them over the elements.");
-  m.def(
-      "cumulative_sum_onto",
-      [](nb::handle object, int axis, bool backwards, nb::handle onto) {
-        const Tensor *t = read_tensor(object.ptr()), *before = read_tensor(onto.ptr());
-        if (!can_run(t) || !before || axis < 0 || axis >= t->ndim() || !fits(*before, *t, axis))
-          throw nb::value_error("there is no cumulative sum for this dtype or axis");
-        return raise_or(cumulative_sum(*t, axis, backwards, before));
-      },
-      "tensor"_a, "axis"_a, "backwards"_a, "onto"_a,
-      nb::sig("def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor"),
-      "The same for real floats, added to preceding sums: `onto` is float64 with size 1 along the axis.");
-  m.def(
-      "cumulative_product",
+      false);
+  define(m, "def cumulative_sum_onto(tensor: Any, axis: int, backwards: bool, onto: Any) -> Tensor",
+         "The same for real floats, added to preceding sums: `onto` is float64 with size 1 along the axis.",
+         [](nb::handle object, int axis, bool backwards, nb::handle onto) {
+           const Tensor *t = read_tensor(object.ptr()), *before = read_tensor(onto.ptr());
+           if (!can_run(t) || !before || axis < 0 || axis >= t->ndim() || !fits(*before, *t, axis))
+             throw nb::value_error("there is no cumulative sum for this dtype or axis");
+           return raise_or(cumulative_sum(*t, axis, backwards, before));
+         });
+  define(
+      m, "def cumulative_product(tensor: Any, axis: int, single: bool, in_place: bool = False) -> Tensor",
+      "The products of the elements along an axis up to each; `single` multiplies float32 in float32, `in_place` "
+      "writes them over the elements.",
       [](nb::handle object, int axis, bool single, bool in_place) {
         const Tensor* t = read_tensor(object.ptr());
         Run run = t ? run_of(t->dtype, single) : nullptr;
@@ -364,10 +356,7 @@ void init_scan(nb::module_& m) {
           throw nb::value_error("there is no cumulative product for this dtype or axis");
         return raise_or(cumulative_product(*t, axis, run, in_place ? object.ptr() : nullptr));
       },
-      "tensor"_a, "axis"_a, "single"_a, "in_place"_a = false,
-      nb::sig("def cumulative_product(tensor: Any, axis: int, single: bool, in_place: bool = False) -> Tensor"),
-      "The products of the elements along an axis up to each; `single` multiplies float32 in float32, `in_place` "
-      "writes them over the elements.");
+      false);
 }
 
 }  // namespace suanzi

@@ -3,14 +3,7 @@
 // An even number of real numbers is half as many complex ones; an odd number has imaginary parts of 0.
 #include "ops/signal.h"
 
-#include <algorithm>
-#include <complex>
-#include <cstring>
-#include <memory>
-
-#include "core/scratch.h"
 #include "core/status.h"
-#include "core/threads.h"
 #include "core/without_gil.h"
 #include "kernels/by_level.h"
 #include "ops/signal_transforms.h"
@@ -20,8 +13,6 @@ namespace suanzi {
 SUANZI_BY_LEVEL(FourierTables, fourier_kernels)
 
 namespace {
-
-using namespace nb::literals;
 
 // ---- real numbers -------------------------------------------------------------------------------
 
@@ -307,12 +298,12 @@ void fourier_real(nb::handle source, nb::handle target, int axis, bool forward, 
 }  // namespace
 
 void init_signal(nb::module_& m) {
-  m.def("fourier", &fourier, "source"_a, "target"_a, "axis"_a, "forward"_a, "scale"_a,
-        nb::sig("def fourier(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None"),
-        "Writes the transform along an axis of a dense complex tensor into another, or into itself, times a number.");
-  m.def("fourier_real", &fourier_real, "source"_a, "target"_a, "axis"_a, "forward"_a, "scale"_a,
-        nb::sig("def fourier_real(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None"),
-        "The same from real numbers to their spectrum, or to half of it, or from half of a spectrum to real numbers.");
+  define(m, "def fourier(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None",
+         "Writes the transform along an axis of a dense complex tensor into another, or into itself, times a number.",
+         fourier);
+  define(m, "def fourier_real(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None",
+         "The same from real numbers to their spectrum, or to half of it, or from half of a spectrum to real numbers.",
+         fourier_real);
 }
 
 }  // namespace suanzi

@@ -1,8 +1,6 @@
 // native/ops/signal.h: 7.2.16: Fourier transforms from one dense tensor to another.
 #pragma once
 
-#include <cstdint>
-
 #include "core/tensor.h"
 
 namespace suanzi {

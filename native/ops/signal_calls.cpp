@@ -1,5 +1,4 @@
 // native/ops/signal_calls.cpp: 7.2.16: the fast paths of Fourier transforms, of dense tensors.
-#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -9,7 +8,6 @@
 #include "ops/signal.h"
 
 namespace suanzi {
-
 namespace {
 
 bool is_complex_dtype(Dtype dtype) { return dtype == Dtype::complex64 || dtype == Dtype::complex128; }
@@ -87,33 +85,27 @@ PyObject* run_c2c(Transforming& t) {
 }
 
 PyObject* fast_c2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axes", "normalization", "forward"};
-  PyObject* found[4];
+  Given found({"input", "axes", "normalization", "forward"}, args, count, keywords);
   Transforming t;
-  if (!read_named(names, args, count, keywords, found) || !t.read(found[0], found[1], found[2], found[3]))
-    return nullptr;
+  if (!found || !t.read(found[0], found[1], found[2], found[3])) return nullptr;
   return run_c2c(t);
 }
 
 PyObject* fast_c2c_backward(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"grad_out", "axes", "normalization", "forward"};
-  PyObject* found[4];
+  Given found({"grad_out", "axes", "normalization", "forward"}, args, count, keywords);
   Transforming t;
-  if (!read_named(names, args, count, keywords, found) || !t.read(found[0], found[1], found[2], found[3]))
-    return nullptr;
+  if (!found || !t.read(found[0], found[1], found[2], found[3])) return nullptr;
   t.forward = !t.forward;
   return run_c2c(t);
 }
 
 PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "axes", "normalization", "forward", "onesided"};
   static Promoted promoted{"fft_r2c"};
-  PyObject* found[5];
+  Given found({"input", "axes", "normalization", "forward", "onesided"}, args, count, keywords);
   Transforming t;
   bool onesided = true;
-  if (!read_named(names, args, count, keywords, found) || !t.read(found[0], found[1], found[2], found[3]) ||
-      !read_flag(found[4], onesided) || (t.x->dtype != Dtype::float32 && t.x->dtype != Dtype::float64) ||
-      !promoted.keeps_dtype(found[0], found[0]))
+  if (!found || !t.read(found[0], found[1], found[2], found[3]) || !read_flag(found[4], onesided) ||
+      (t.x->dtype != Dtype::float32 && t.x->dtype != Dtype::float64) || !promoted.keeps_dtype(found[0], found[0]))
     return nullptr;
   std::int64_t n = t.x->dims()[t.last];
   Dtype dtype = t.x->dtype == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;
@@ -125,13 +117,11 @@ PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
 }
 
 PyObject* fast_c2r(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"input", "last_dim_size", "axes", "normalization", "forward"};
-  PyObject* found[5];
+  Given found({"input", "last_dim_size", "axes", "normalization", "forward"}, args, count, keywords);
   Transforming t;
   std::int64_t n;
-  if (!read_named(names, args, count, keywords, found) || !t.read(found[0], found[2], found[3], found[4]) ||
-      !found[1] || !read_integer(found[1], n) || !is_complex_dtype(t.x->dtype) || n < 1 ||
-      n / 2 + 1 != t.x->dims()[t.last])
+  if (!found || !t.read(found[0], found[2], found[3], found[4]) || !found[1] || !read_integer(found[1], n) ||
+      !is_complex_dtype(t.x->dtype) || n < 1 || n / 2 + 1 != t.x->dims()[t.last])
     return nullptr;
   PyObject* half = t.count ? t.new_result(t.x->dtype, n / 2 + 1) : Py_NewRef(found[0]);
   PyObject* made = half ? t.new_result(t.x->dtype == Dtype::complex64 ? Dtype::float32 : Dtype::float64, n) : nullptr;

@@ -1,9 +1,7 @@
 // native/ops/signal_plans.h: 7.2.16: what Fourier transforms of a length need to know, made once and kept.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "kernels/signal.h"
 

@@ -7,19 +7,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <complex>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <new>
-#include <vector>
 
 #include "core/own_memory.h"
-#include "core/scratch.h"
 #include "core/threads.h"
-#include "kernels/signal.h"
 #include "ops/signal_plans.h"
 
 namespace suanzi {

@@ -1,22 +1,15 @@
 // native/ops/transformation_gather_scatter.cpp: 7.2.3.17, 7.2.3.18: elements gathered by indices, and scattered.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <optional>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "core/threads.h"
-#include "core/without_gil.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
-#include "loops/copies.h"
 
 namespace suanzi {
-
 namespace {
 
 bool is_index(Dtype dtype) { return facts(dtype).is_integer() && facts(dtype).bits >= 8; }
@@ -351,27 +344,22 @@ void scatter(nb::handle object, int axis, int picked, nb::handle offsets_object,
 }  // namespace
 
 void init_gather_scatter(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_gather>("gather");
-  m.def("index_offsets", &index_offsets, "indices"_a, "dims"_a, "strides"_a, "wraps"_a,
-        nb::sig("def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) "
-                "-> Tensor | tuple[int, int]"),
-        "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.");
-  m.def(
-      "has_dense_rows",
-      [](nb::handle object, int first) {
-        const Tensor* t = read_tensor(object.ptr());
-        if (!t || first < 0 || first > t->ndim()) throw nb::value_error("no such axis");
-        return Rows::are_dense(*t, first, 0);
-      },
-      "tensor"_a, "first"_a, nb::sig("def has_dense_rows(tensor: Any, first: int) -> bool"),
-      "Whether the axes from `first` on are dense, in row-major order.");
-  m.def("gather", &gather_checked, "tensor"_a, "axis"_a, "picked"_a, "offsets"_a,
-        nb::sig("def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Tensor"),
-        "The rows at offsets, in place of the axes that they index.");
-  m.def("scatter", &scatter, "target"_a, "axis"_a, "picked"_a, "offsets"_a, "updates"_a, "adds"_a,
-        nb::sig("def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None"),
-        "Writes rows to offsets, or adds them to what is there.");
+  define(m,
+         "def index_offsets(indices: Sequence[Any], dims: Sequence[int], strides: Sequence[int], wraps: bool) -> "
+         "Tensor | tuple[int, int]",
+         "Where indices, one tensor for each axis, point to; or which tensor has a bad one, and where in it.",
+         index_offsets);
+  define(m, "def has_dense_rows(tensor: Any, first: int) -> bool",
+         "Whether the axes from `first` on are dense, in row-major order.", [](nb::handle object, int first) {
+           const Tensor* t = read_tensor(object.ptr());
+           if (!t || first < 0 || first > t->ndim()) throw nb::value_error("no such axis");
+           return Rows::are_dense(*t, first, 0);
+         });
+  define(m, "def gather(tensor: Any, axis: int, picked: int, offsets: Any) -> Tensor",
+         "The rows at offsets, in place of the axes that they index.", gather_checked);
+  define(m, "def scatter(target: Any, axis: int, picked: int, offsets: Any, updates: Any, adds: bool) -> None",
+         "Writes rows to offsets, or adds them to what is there.", scatter);
 }
 
 }  // namespace suanzi

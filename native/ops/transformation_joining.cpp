@@ -4,20 +4,12 @@
 // Each is put together by moves into parts of the output, so that memory is gone over once.
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "core/threads.h"
-#include "loops/blocks.h"
-#include "loops/conversions.h"
-#include "loops/copies.h"
 #include "ops/transformation_moves.h"
 
 namespace suanzi {
-
 namespace {
 
 // A move between a part of a dense row-major output and a part of a tensor, axis by axis.
@@ -402,38 +394,33 @@ void init_joining(nb::module_& m) {
   add_fast_path<fast_tile>("tile");
   add_fast_path<fast_pad>("pad");
   add_fast_path<fast_roll>("roll");
-  m.def("join", &join_checked, "tensors"_a, "axis"_a, "dtype"_a, "stacks"_a,
-        nb::sig("def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor"),
-        "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.");
+  define(m, "def join(tensors: Sequence[Any], axis: int, dtype: DType, stacks: bool) -> Tensor",
+         "Tensors one behind the other along an axis, or stacked along a new one, in a dtype.", join_checked);
   m.def("join_alike", &join_alike, "tensors"_a.none(), "axis"_a.none(), "stacks"_a,
         nb::sig("def join_alike(tensors: Any, axis: Any, stacks: bool) -> Tensor | None"),
         "The same of tensors that need no conversion, or None where they are something else.");
-  m.def(
-      "tile",
-      [](nb::handle object, const std::vector<std::int64_t>& repeats) {
-        const Tensor* t = read_tensor(object.ptr());
-        if (!t || repeats.size() != static_cast<std::size_t>(t->ndim()) ||
-            std::any_of(repeats.begin(), repeats.end(), [](auto n) { return n < 0; }))
-          throw nb::value_error("a number of times for each axis");
-        return raise_or(tile(*t, repeats.data()));
-      },
-      "tensor"_a, "repeats"_a, nb::sig("def tile(tensor: Any, repeats: Sequence[int]) -> Tensor"),
-      "A tensor repeated along each axis.");
-  m.def("pad", &pad_checked, "tensor"_a, "widths"_a, "mode"_a, "value"_a,
-        nb::sig("def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Tensor"),
-        "A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.");
-  m.def(
-      "roll",
-      [](nb::handle object, const std::vector<std::int64_t>& shifts) {
-        const Tensor* t = read_tensor(object.ptr());
-        if (!t || shifts.size() != static_cast<std::size_t>(t->ndim())) throw nb::value_error("a shift for each axis");
-        for (int d = 0; d < t->ndim(); ++d)
-          if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1))
-            throw nb::value_error("a bad shift");
-        return raise_or(roll(*t, shifts.data()));
-      },
-      "tensor"_a, "shifts"_a, nb::sig("def roll(tensor: Any, shifts: Sequence[int]) -> Tensor"),
-      "A tensor shifted along each axis, what leaves it at the end coming in at the start.");
+  define(m, "def tile(tensor: Any, repeats: Sequence[int]) -> Tensor", "A tensor repeated along each axis.",
+         [](nb::handle object, const std::vector<std::int64_t>& repeats) {
+           const Tensor* t = read_tensor(object.ptr());
+           if (!t || repeats.size() != static_cast<std::size_t>(t->ndim()) ||
+               std::any_of(repeats.begin(), repeats.end(), [](auto n) { return n < 0; }))
+             throw nb::value_error("a number of times for each axis");
+           return raise_or(tile(*t, repeats.data()));
+         });
+  define(m, "def pad(tensor: Any, widths: Sequence[int], mode: int, value: Any) -> Tensor",
+         "A tensor with padding before and after it along each axis: 0 a number, 1 periods, 2 mirror images.",
+         pad_checked);
+  define(m, "def roll(tensor: Any, shifts: Sequence[int]) -> Tensor",
+         "A tensor shifted along each axis, what leaves it at the end coming in at the start.",
+         [](nb::handle object, const std::vector<std::int64_t>& shifts) {
+           const Tensor* t = read_tensor(object.ptr());
+           if (!t || shifts.size() != static_cast<std::size_t>(t->ndim()))
+             throw nb::value_error("a shift for each axis");
+           for (int d = 0; d < t->ndim(); ++d)
+             if (shifts[d] < 0 || shifts[d] >= std::max<std::int64_t>(t->dims()[d], 1))
+               throw nb::value_error("a bad shift");
+           return raise_or(roll(*t, shifts.data()));
+         });
 }
 
 }  // namespace suanzi

@@ -1,18 +1,13 @@
 // native/ops/transformation_masked_select.cpp: 7.2.3.25: the elements that a mask selects, or their indices.
-#include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "core/threads.h"
-#include "core/without_gil.h"
 #include "loops/blocks.h"
 #include "ops/indexing_repeated.h"
 
 namespace suanzi {
-
 namespace {
 
 constexpr std::int64_t chunk = 1 << 15;  // elements that are counted, and then packed, at a time
@@ -178,27 +173,21 @@ PyObject* fast_masked_select(PyObject* const* args, Py_ssize_t count, PyObject* 
 }  // namespace
 
 void init_masked_select(nb::module_& m) {
-  using namespace nb::literals;
   add_fast_path<fast_masked_select>("masked_select");
-  m.def(
-      "masked_select",
-      [](nb::handle input, nb::handle mask) {
-        const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
-        if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
-        PyObject* made = select(*chosen, t);
-        if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
-        return raise_or(made);
-      },
-      "input"_a, "mask"_a, nb::sig("def masked_select(input: Any, mask: Any) -> Tensor"),
-      "The elements that a mask picks.");
-  m.def(
-      "mask_indices",
-      [](nb::handle mask) {
-        const Tensor* chosen = read_tensor(mask.ptr());
-        if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
-        return raise_or(select(*chosen, nullptr));
-      },
-      "mask"_a, nb::sig("def mask_indices(mask: Any) -> Tensor"), "Where a mask is true, counted in row-major order.");
+  define(m, "def masked_select(input: Any, mask: Any) -> Tensor", "The elements that a mask picks.",
+         [](nb::handle input, nb::handle mask) {
+           const Tensor *t = read_tensor(input.ptr()), *chosen = read_tensor(mask.ptr());
+           if (!t || !chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("not what masked_select takes");
+           PyObject* made = select(*chosen, t);
+           if (!made && !PyErr_Occurred()) throw nb::value_error("shapes do not go together");
+           return raise_or(made);
+         });
+  define(m, "def mask_indices(mask: Any) -> Tensor", "Where a mask is true, counted in row-major order.",
+         [](nb::handle mask) {
+           const Tensor* chosen = read_tensor(mask.ptr());
+           if (!chosen || chosen->dtype != Dtype::boolean) throw nb::value_error("a mask is bool");
+           return raise_or(select(*chosen, nullptr));
+         });
 }
 
 }  // namespace suanzi

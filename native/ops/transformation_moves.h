@@ -1,12 +1,6 @@
 // native/ops/transformation_moves.h: 7.2.3: several moves into parts of one output.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
-#include "core/python.h"
-#include "core/threads.h"
 #include "core/without_gil.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"

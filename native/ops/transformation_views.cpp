@@ -6,8 +6,6 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <atomic>
 #include <optional>
 
 #include "calls/arguments.h"
@@ -417,21 +415,18 @@ void init_views(nb::module_& m) {
       },
       "name"_a, "args"_a, nb::sig("def try_view(name: str, *args: Any) -> Any"),
       "What the fast path of that name makes of its arguments; None if it does not take them.");
-  m.def(
-      "parts_of_axis",
-      [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
-        const Tensor* t = read_tensor(object.ptr());
-        if (!t || axis < 0 || axis >= t->ndim()) throw nb::value_error("no such axis");
-        std::int64_t left = t->dims()[axis];
-        for (std::int64_t n : sizes)
-          if (n < 0 || (left -= n) < 0) throw nb::value_error("the parts leave the axis");
-        PyObject* parts = parts_of_axis(*t, axis, &sizes);
-        if (!parts) throw nb::python_error();
-        return nb::steal<nb::list>(parts);
-      },
-      "tensor"_a, "axis"_a, "sizes"_a,
-      nb::sig("def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Tensor]"),
-      "Views on one part of an axis after the other.");
+  define(m, "def parts_of_axis(tensor: Any, axis: int, sizes: Sequence[int]) -> list[Tensor]",
+         "Views on one part of an axis after the other.",
+         [](nb::handle object, int axis, const std::vector<std::int64_t>& sizes) {
+           const Tensor* t = read_tensor(object.ptr());
+           if (!t || axis < 0 || axis >= t->ndim()) throw nb::value_error("no such axis");
+           std::int64_t left = t->dims()[axis];
+           for (std::int64_t n : sizes)
+             if (n < 0 || (left -= n) < 0) throw nb::value_error("the parts leave the axis");
+           PyObject* parts = parts_of_axis(*t, axis, &sizes);
+           if (!parts) throw nb::python_error();
+           return nb::steal<nb::list>(parts);
+         });
 }
 
 }  // namespace suanzi

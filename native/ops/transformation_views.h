@@ -1,8 +1,6 @@
 // native/ops/transformation_views.h: 7.2.3: views, other tensors on the memory of a tensor.
 #pragma once
 
-#include <cstdint>
-
 #include "core/tensor.h"
 
 namespace suanzi {

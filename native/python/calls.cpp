@@ -2,18 +2,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/in_place.h"
-#include "calls/operators.h"
 #include "core/status.h"
 #include "core/threads.h"
-#include "loops/copies.h"
 
 namespace suanzi {
-
 namespace {
 
 using namespace nb::literals;
@@ -105,10 +100,9 @@ PyObject* cast_to_layout(const Operand& operand, Dtype target, const std::int64_
 // The fast path of `cast`, for dtypes that are numbers.
 PyObject* fast_cast(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Operand operand;
-  static constexpr const char* names[] = {"input", "type", "layout"};
-  PyObject* given[3];
-  if (!read_named(names, args, count, keywords, given) || count > 2 || !given[0] || !given[1] || !tensor_of(given[0]) ||
-      !read_operand(given[0], operand) || !is_dtype(given[1]))
+  Given given({"input", "type", "layout"}, args, count, keywords);
+  if (!given || count > 2 || !given[0] || !given[1] || !tensor_of(given[0]) || !read_operand(given[0], operand) ||
+      !is_dtype(given[1]))
     return nullptr;
   std::uint64_t found;
   Integers order;
@@ -186,31 +180,23 @@ void set_num_threads(nb::handle count) {
 }  // namespace
 
 void init_calls(nb::module_& m) {
-  m.def("copy_into", &copy_into, "target"_a, "source"_a, "saturate"_a = false,
-        nb::sig("def copy_into(target: Any, source: Any, saturate: bool = False) -> None"),
-        "Writes a tensor of the same dtype into another, to which it is broadcast.");
-  m.def("overlap", &overlap_of, "a"_a, "b"_a, nb::sig("def overlap(a: Any, b: Any) -> bool"),
-        "Whether the elements of two tensors may share bytes.");
-  m.def("run_operator", &run_operator, "kernel"_a, "operands"_a, "promoted"_a,
-        nb::sig("def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Tensor, int]"),
-        "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.");
-  m.def("run_exact_compare", &run_exact_compare, "which"_a, "operands"_a,
-        nb::sig("def run_exact_compare(which: int, operands: Sequence[Any]) -> Tensor"),
-        "Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5.");
-  m.def("cast", &cast_tensor, "tensor"_a, "dtype"_a, "saturate"_a,
-        nb::sig("def cast(tensor: Any, dtype: DType, saturate: bool) -> Tensor"), "A copy in another dtype.");
+  define(m, "def copy_into(target: Any, source: Any, saturate: bool = False) -> None",
+         "Writes a tensor of the same dtype into another, to which it is broadcast.", copy_into, false);
+  define(m, "def overlap(a: Any, b: Any) -> bool", "Whether the elements of two tensors may share bytes.", overlap_of);
+  define(m, "def run_operator(kernel: str, operands: Sequence[Any], promoted: DType) -> tuple[Tensor, int]",
+         "Computes an operator in a dtype; the number says what it met: 1 a zero divisor, 2 a bad shift.",
+         run_operator);
+  define(m, "def run_exact_compare(which: int, operands: Sequence[Any]) -> Tensor",
+         "Compares real operands by value; ==, !=, >, >=, <, <= are 0 to 5.", run_exact_compare);
+  define(m, "def cast(tensor: Any, dtype: DType, saturate: bool) -> Tensor", "A copy in another dtype.", cast_tensor);
   add_fast_path<fast_cast>("cast");
-  m.def("row_major_copy", &row_major_copy, "tensor"_a, nb::sig("def row_major_copy(tensor: Any) -> Tensor"),
-        "A copy in row-major order.");
-  m.def(
-      "levels",
-      [] {
-        nb::list found;
-        for (const Kernels* table : available_kernels())
-          if (table) found.append(table->level);
-        return found;
-      },
-      nb::sig("def levels() -> list[str]"), "The instruction-set levels this machine has, best first.");
+  define(m, "def row_major_copy(tensor: Any) -> Tensor", "A copy in row-major order.", row_major_copy);
+  define(m, "def levels() -> list[str]", "The instruction-set levels this machine has, best first.", [] {
+    nb::list found;
+    for (const Kernels* table : available_kernels())
+      if (table) found.append(table->level);
+    return found;
+  });
   m.def("level", [] { return kernels().level; }, "The level in use.");
   m.def(
       "use_level",
@@ -219,8 +205,8 @@ void init_calls(nb::module_& m) {
       },
       "level"_a, "Chooses the instruction-set level.");
   m.def("get_num_threads", &thread_count, "How many threads large loops use.");
-  m.def("set_num_threads", &set_num_threads, "count"_a, nb::sig("def set_num_threads(count: int) -> None"),
-        "Sets how many threads large loops use, from 1 to 1024.");
+  define(m, "def set_num_threads(count: int) -> None", "Sets how many threads large loops use, from 1 to 1024.",
+         set_num_threads);
 }
 
 }  // namespace suanzi

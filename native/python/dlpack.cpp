@@ -3,12 +3,10 @@
 #include <cstring>
 #include <new>
 
-#include "core/tensor.h"
 #include "core/without_gil.h"
 #include "loops/conversions.h"
 
 namespace suanzi {
-
 namespace {
 
 // ---- the structures of DLPack 1.x, as its header lays them out ---------------------------------
@@ -47,59 +45,29 @@ struct DLManagedTensorVersioned {
 
 constexpr std::int32_t cpu = 1;
 constexpr std::uint64_t read_only_flag = 1;
-enum TypeCode : std::uint8_t {
-  dl_int = 0,
-  dl_uint = 1,
-  dl_float = 2,
-  dl_bfloat = 4,
-  dl_complex = 5,
-  dl_bool = 6,
-  dl_float8_e4m3fn = 10,
-  dl_float8_e5m2 = 12
-};
-
 constexpr char plain_name[] = "dltensor", plain_used[] = "used_dltensor";
 constexpr char versioned_name[] = "dltensor_versioned", versioned_used[] = "used_dltensor_versioned";
 
-struct TypeName {
-  Dtype dtype;
-  std::uint8_t code;
-};
-// int4, uint4 and uint1 are not here: DLPack packs them, and ours take a byte each.
-constexpr TypeName type_names[] = {{Dtype::boolean, dl_bool},
-                                   {Dtype::int8, dl_int},
-                                   {Dtype::int16, dl_int},
-                                   {Dtype::int32, dl_int},
-                                   {Dtype::int64, dl_int},
-                                   {Dtype::uint8, dl_uint},
-                                   {Dtype::uint16, dl_uint},
-                                   {Dtype::uint32, dl_uint},
-                                   {Dtype::uint64, dl_uint},
-                                   {Dtype::float16, dl_float},
-                                   {Dtype::float32, dl_float},
-                                   {Dtype::float64, dl_float},
-                                   {Dtype::bfloat16, dl_bfloat},
-                                   {Dtype::complex32, dl_complex},
-                                   {Dtype::complex64, dl_complex},
-                                   {Dtype::complex128, dl_complex},
-                                   {Dtype::float8_e4m3fn, dl_float8_e4m3fn},
-                                   {Dtype::float8_e5m2, dl_float8_e5m2}};
+// DLPack's code of a dtype, or -1. It packs int4, uint4 and uint1, and ours take a byte each.
+int code_of(Dtype dtype) {
+  if (dtype == Dtype::bfloat16) return 4;
+  if (dtype == Dtype::float8_e4m3fn) return 10;
+  if (dtype == Dtype::float8_e5m2) return 12;
+  const DtypeInfo& info = facts(dtype);
+  static constexpr int codes[] = {6, 0, 1, 2, 5, -1, -1};  // in the order of Kind
+  return info.is_integer() && info.bits < 8 ? -1 : codes[static_cast<int>(info.kind)];
+}
 
 bool to_dlpack(Dtype dtype, DLDataType& out) {
-  for (const TypeName& name : type_names)
-    if (name.dtype == dtype) {
-      out = {name.code, facts(dtype).bits, 1};
-      return true;
-    }
-  return false;
+  out = {static_cast<std::uint8_t>(code_of(dtype)), facts(dtype).bits, 1};
+  return code_of(dtype) >= 0;
 }
 
 bool from_dlpack(DLDataType type, Dtype& out) {
-  for (const TypeName& name : type_names)
-    if (name.code == type.code && facts(name.dtype).bits == type.bits && type.lanes == 1) {
-      out = name.dtype;
-      return true;
-    }
+  for (const DtypeInfo& info : dtype_table) {
+    out = dtype_of(info);
+    if (code_of(out) == type.code && info.bits == type.bits && type.lanes == 1) return true;
+  }
   return false;
 }
 
@@ -236,9 +204,8 @@ nb::object take_capsule(nb::handle capsule) {
 
 void init_dlpack(nb::module_& m) {
   using namespace nb::literals;
-  m.def("dlpack_capsule", &dlpack_capsule, "tensor"_a, "versioned"_a,
-        nb::sig("def dlpack_capsule(tensor: Any, versioned: bool) -> object"),
-        "The memory of a tensor, for another library.");
+  define(m, "def dlpack_capsule(tensor: Any, versioned: bool) -> object",
+         "The memory of a tensor, for another library.", dlpack_capsule);
   m.def("take_capsule", &take_capsule, "capsule"_a.none(), nb::sig("def take_capsule(capsule: object) -> Tensor"),
         "A tensor over the memory of another library.");
 }

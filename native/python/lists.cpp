@@ -7,15 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "calls/operands.h"
 #include "core/status.h"
-#include "core/tensor.h"
-#include "loops/elementwise.h"
 
 namespace suanzi {
-
 namespace {
 
 // ---- from lists -------------------------------------------------------------------------------
@@ -178,8 +174,8 @@ void init_lists(nb::module_& m) {
   m.def("read_lists", &read_lists, "data"_a.none(),
         nb::sig("def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None"),
         "A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.");
-  m.def("to_lists", &to_lists, "tensor"_a, nb::sig("def to_lists(tensor: Any) -> Any"),
-        "The elements as nested lists of Python numbers; None for dtypes that are not numbers.");
+  define(m, "def to_lists(tensor: Any) -> Any",
+         "The elements as nested lists of Python numbers; None for dtypes that are not numbers.", to_lists);
 }
 
 }  // namespace suanzi

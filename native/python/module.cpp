@@ -1,8 +1,7 @@
 // native/python/module.cpp: the module suanzi._core, put together from its parts.
-#include <nanobind/nanobind.h>
 #include <nanobind/typing.h>
 
-#include <exception>
+#include <cstring>
 #include <new>
 
 #include "core/room.h"
@@ -15,6 +14,23 @@ namespace suanzi {
 #define PART(name) void init_##name(nb::module_& m);
 #include "python/parts.def"
 #undef PART
+
+std::vector<std::string> parameters_of(const char* signature) {
+  std::vector<std::string> found;
+  int depth = 0;
+  const char* begin = nullptr;  // of a name that has not ended
+  for (const char* at = std::strchr(signature, '('); *at; ++at) {
+    if (begin && (*at == ':' || *at == ',' || *at == ')')) {
+      if (at > begin) found.emplace_back(begin, at);
+      begin = nullptr;
+    }
+    depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+    if (!depth) break;
+    if (depth == 1 && (*at == '(' || *at == ',')) begin = at + (at[1] == ' ' ? 2 : 1);
+  }
+  return found;
+}
+
 }  // namespace suanzi
 
 // nanobind's function that creates the module, under another name; PyInit__core comes below.

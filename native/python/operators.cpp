@@ -1,18 +1,13 @@
 // native/python/operators.cpp: how Python declares element-wise operators, the symbols behind them, and the
 // functions of the array API's namespace.
-#include "calls/operators.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-
-#include <array>
-#include <utility>
 
 #include "calls/fast_function.h"
 #include "python/slots.h"
 
 namespace suanzi {
-
 namespace {
 
 constexpr std::size_t max_operators = 192;
@@ -125,35 +120,31 @@ nb::object declare_function(nb::handle function, nb::handle override) {
 }  // namespace
 
 void init_operators(nb::module_& m) {
-  using namespace nb::literals;
-  m.def("declare_operator", &declare_operator, "name"_a, "kernel"_a, "count"_a, "operator_class"_a, "dtypes"_a,
-        "expensive"_a, "has_domain"_a, "function"_a, "rules"_a = nb::none(), "symbol"_a = "",
-        nb::sig("def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
-                "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F, "
-                "rules: RuleTable | None = None, symbol: str = '') -> F"),
-        "Puts the fast path for a kernel in front of the Python function of an operator: under the rules in force, or "
-        "under its own, where it is also what a symbol of Python means.");
-  m.def("declare_function", &declare_function, "function"_a, "override"_a,
-        nb::sig("def declare_function(function: F, override: Any) -> F"),
-        "A function of the array API's namespace: its tensors are that's; `override` is called instead where an "
-        "argument computes operators itself.");
+  define(m,
+         "def declare_operator(name: str, kernel: str, count: int, operator_class: int, "
+         "dtypes: Sequence[DType], expensive: bool, has_domain: bool, function: F, "
+         "rules: RuleTable | None = None, symbol: str = '') -> F",
+         "Puts the fast path for a kernel in front of the Python function of an operator: under the rules in force, or "
+         "under its own, where it is also what a symbol of Python means.",
+         declare_operator, nb::none(), "");
+  define(m, "def declare_function(function: F, override: Any) -> F",
+         "A function of the array API's namespace: its tensors are that's; `override` is called instead where an "
+         "argument computes operators itself.",
+         declare_function);
   m.def("check_domains", &check_domains,
         "Leaves operators that have a domain to Python from here on, which asks whether it matters there.");
-  m.def(
-      "declare_in_place", [](nb::handle function) { set_refusal_in_place(function.ptr()); }, "refuse"_a,
-      nb::sig("def declare_in_place(refuse: object) -> None"),
-      "Sets what is called with x, a result and the operator where x += y cannot write it.");
-  m.def(
-      "use_operator_refusal", [](nb::object function) { use_operator_refusal(function.release().ptr()); }, "function"_a,
-      nb::sig("def use_operator_refusal(function: Any) -> None"),
-      "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.");
-  m.def(
-      "use_shape_refusal", [](nb::object function) { use_shape_refusal(function.release().ptr()); }, "function"_a,
-      nb::sig("def use_shape_refusal(function: Any) -> None"),
-      "Says what raises for two shapes that do not go together: it gets the operator and the shapes.");
-  m.def("declare_symbol", &declare_symbol, "name"_a, "function"_a, "rules"_a = nb::none(),
-        nb::sig("def declare_symbol(name: str, function: Any, rules: RuleTable | None = None) -> None"),
-        "Says which Python function is behind the symbol of an operator that has no fast path.");
+  define(m, "def declare_in_place(refuse: object) -> None",
+         "Sets what is called with x, a result and the operator where x += y cannot write it.",
+         [](nb::handle function) { set_refusal_in_place(function.ptr()); });
+  define(m, "def use_operator_refusal(function: Any) -> None",
+         "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.",
+         [](nb::object function) { use_operator_refusal(function.release().ptr()); });
+  define(m, "def use_shape_refusal(function: Any) -> None",
+         "Says what raises for two shapes that do not go together: it gets the operator and the shapes.",
+         [](nb::object function) { use_shape_refusal(function.release().ptr()); });
+  define(m, "def declare_symbol(name: str, function: Any, rules: RuleTable | None = None) -> None",
+         "Says which Python function is behind the symbol of an operator that has no fast path.", declare_symbol,
+         nb::none());
 }
 
 }  // namespace suanzi

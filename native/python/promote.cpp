@@ -2,10 +2,8 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operands.h"
-#include "core/rules.h"
 
 namespace suanzi {
-
 namespace {
 
 PyTypeObject* zero_dim_type = nullptr;  // ZeroDim
@@ -48,9 +46,8 @@ PyObject* recall(const RuleTable& table, PyObject* rules, PyObject* op, std::siz
 
 PyObject* promote_types(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   if (count != 2 || !is_dtype(args[0]) || !is_dtype(args[1])) return nullptr;
-  static constexpr const char* names[] = {"rules"};
-  PyObject* given[1];
-  if (!read_named(names, args + count, 0, keywords, given)) return nullptr;
+  Given given({"rules"}, args + count, 0, keywords);
+  if (!given) return nullptr;
   nb::object keep;
   const RuleTable* table = rules_argument(given[0] ? given[0] : Py_None, keep);
   if (!table) return nullptr;
@@ -58,9 +55,8 @@ PyObject* promote_types(PyObject* const* args, Py_ssize_t count, PyObject* keywo
 }
 
 PyObject* result_type(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  static constexpr const char* names[] = {"rules", "op"};
-  PyObject* given[2];
-  if (count != 2 || !read_named(names, args + count, 0, keywords, given)) return nullptr;
+  Given given({"rules", "op"}, args + count, 0, keywords);
+  if (count != 2 || !given) return nullptr;
   nb::object keep;
   const RuleTable* table = rules_argument(given[0] ? given[0] : Py_None, keep);
   PyObject* op = given[1] ? given[1] : Py_None;
@@ -84,14 +80,11 @@ void init_promote(nb::module_& m) {
   add_fast_path<promote_types>("promote_types");
   add_fast_path<result_type>("result_type");
   dtype_attribute = PyUnicode_InternFromString("dtype");
-  m.def(
-      "use_zero_dim",
-      [](nb::type_object type) { zero_dim_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()); },
-      nb::arg("type"), nb::sig("def use_zero_dim(type: type) -> None"), "Says which type stands for a 0-d tensor.");
-  m.def(
-      "use_refusal", [](nb::object function) { refuse = function.release().ptr(); }, nb::arg("function"),
-      nb::sig("def use_refusal(function: Any) -> None"),
-      "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.");
+  define(m, "def use_zero_dim(type: type) -> None", "Says which type stands for a 0-d tensor.",
+         [](nb::type_object type) { zero_dim_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()); });
+  define(m, "def use_refusal(function: Any) -> None",
+         "Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.",
+         [](nb::object function) { refuse = function.release().ptr(); });
 }
 
 }  // namespace suanzi

@@ -1,9 +1,6 @@
 // native/python/slots.h: the slots of the tensor type that are filled in elsewhere: symbols and subscripts.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "calls/operators.h"
 
 namespace suanzi {

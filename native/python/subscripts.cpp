@@ -4,13 +4,10 @@
 // is left to Python functions.
 #include <cstring>
 
-#include "calls/operands.h"
-#include "loops/copies.h"
 #include "ops/transformation_views.h"
 #include "python/slots.h"
 
 namespace suanzi {
-
 namespace {
 
 PyObject *get_slowly = nullptr, *set_slowly = nullptr;
@@ -122,14 +119,12 @@ void add_subscript_slots(std::vector<PyType_Slot>& slots) {
 
 void init_subscripts(nb::module_& m) {
   using namespace nb::literals;
-  m.def(
-      "declare_indexing",
-      [](nb::object get, nb::object set) {
-        get_slowly = get.release().ptr();
-        set_slowly = set.release().ptr();
-      },
-      "get"_a, "set"_a, nb::sig("def declare_indexing(get: object, set: object) -> None"),
-      "Names the functions that x[key] and x[key] = value are left to where they are no plain views.");
+  define(m, "def declare_indexing(get: object, set: object) -> None",
+         "Names the functions that x[key] and x[key] = value are left to where they are no plain views.",
+         [](nb::object get, nb::object set) {
+           get_slowly = get.release().ptr();
+           set_slowly = set.release().ptr();
+         });
   m.def(
       "basic_view",
       [](nb::handle object, nb::handle key) {

@@ -6,57 +6,40 @@
 #include "calls/in_place.h"
 
 namespace suanzi {
-
 namespace {
 
-// The operators behind Python's symbols, found by name as they are declared.
-enum Symbol : int {
-  plus,
-  minus,
-  times,
-  divide,
-  floor_divide,
-  modulo,
-  power,
-  bit_and,
-  bit_or,
-  bit_xor,
-  shift_left,
-  shift_right,
-  is_equal,
-  is_not_equal,
-  is_greater,
-  is_greater_equal,
-  is_less,
-  is_less_equal,
-  complement,
-  negate,
-  magnitude,
-  product,
-  symbol_count
-};
-constexpr const char* symbol_names[symbol_count] = {"add",
-                                                    "sub",
-                                                    "mul",
-                                                    "true_divide",
-                                                    "floordiv",
-                                                    "mod",
-                                                    "pow",
-                                                    "bitwise_and",
-                                                    "bitwise_or",
-                                                    "bitwise_xor",
-                                                    "bitwise_left_shift",
-                                                    "bitwise_right_shift",
-                                                    "equal",
-                                                    "not_equal",
-                                                    "greater",
-                                                    "greater_equal",
-                                                    "less",
-                                                    "less_equal",
-                                                    "bitwise_not",
-                                                    "negative",
-                                                    "abs",
-                                                    "matmul"};
+// Python's symbols: what each is called here, the operator behind it, found by name as it is declared, and the slot of
+// a type that it has, with another one for `x += y`.
+#define SUANZI_BINARY_SYMBOLS(SYMBOL)              \
+  SYMBOL(plus, "add", add)                         \
+  SYMBOL(minus, "sub", subtract)                   \
+  SYMBOL(times, "mul", multiply)                   \
+  SYMBOL(product, "matmul", matrix_multiply)       \
+  SYMBOL(divide, "true_divide", true_divide)       \
+  SYMBOL(floor_divide, "floordiv", floor_divide)   \
+  SYMBOL(modulo, "mod", remainder)                 \
+  SYMBOL(bit_and, "bitwise_and", and)              \
+  SYMBOL(bit_or, "bitwise_or", or)                 \
+  SYMBOL(bit_xor, "bitwise_xor", xor)              \
+  SYMBOL(shift_left, "bitwise_left_shift", lshift) \
+  SYMBOL(shift_right, "bitwise_right_shift", rshift)
+#define SUANZI_OTHER_SYMBOLS(SYMBOL)          \
+  SYMBOL(power, "pow", )                      \
+  SYMBOL(is_equal, "equal", )                 \
+  SYMBOL(is_not_equal, "not_equal", )         \
+  SYMBOL(is_greater, "greater", )             \
+  SYMBOL(is_greater_equal, "greater_equal", ) \
+  SYMBOL(is_less, "less", )                   \
+  SYMBOL(is_less_equal, "less_equal", )       \
+  SYMBOL(complement, "bitwise_not", )         \
+  SYMBOL(negate, "negative", )                \
+  SYMBOL(magnitude, "abs", )
+#define SUANZI_SYMBOL(symbol, name, slot) symbol,
+enum Symbol : int { SUANZI_BINARY_SYMBOLS(SUANZI_SYMBOL) SUANZI_OTHER_SYMBOLS(SUANZI_SYMBOL) symbol_count };
+#undef SUANZI_SYMBOL
+#define SUANZI_SYMBOL(symbol, name, slot) name,
+constexpr const char* symbol_names[] = {SUANZI_BINARY_SYMBOLS(SUANZI_SYMBOL) SUANZI_OTHER_SYMBOLS(SUANZI_SYMBOL)};
+#undef SUANZI_SYMBOL
 const Operator* symbols[symbol_count];
 // A rule set can bring operators of its own, which the symbols mean while it is in force, and always for
 // tensors that the array API's namespace made.
@@ -188,32 +171,13 @@ void set_symbol(const std::string& name, const Operator& op) {
 
 void add_symbol_slots(std::vector<PyType_Slot>& slots) {
   auto add = [&](int slot, auto* function) { slots.push_back({slot, reinterpret_cast<void*>(function)}); };
-  add(Py_nb_add, binary_symbol<plus>);
-  add(Py_nb_inplace_add, in_place_symbol<plus>);
-  add(Py_nb_subtract, binary_symbol<minus>);
-  add(Py_nb_inplace_subtract, in_place_symbol<minus>);
-  add(Py_nb_multiply, binary_symbol<times>);
-  add(Py_nb_inplace_multiply, in_place_symbol<times>);
-  add(Py_nb_matrix_multiply, binary_symbol<product>);
-  add(Py_nb_inplace_matrix_multiply, in_place_symbol<product>);
-  add(Py_nb_true_divide, binary_symbol<divide>);
-  add(Py_nb_inplace_true_divide, in_place_symbol<divide>);
-  add(Py_nb_floor_divide, binary_symbol<floor_divide>);
-  add(Py_nb_inplace_floor_divide, in_place_symbol<floor_divide>);
-  add(Py_nb_remainder, binary_symbol<modulo>);
-  add(Py_nb_inplace_remainder, in_place_symbol<modulo>);
+#define SUANZI_SYMBOL(symbol, name, slot)   \
+  add(Py_nb_##slot, binary_symbol<symbol>); \
+  add(Py_nb_inplace_##slot, in_place_symbol<symbol>);
+  SUANZI_BINARY_SYMBOLS(SUANZI_SYMBOL)
+#undef SUANZI_SYMBOL
   add(Py_nb_power, power_symbol);
   add(Py_nb_inplace_power, in_place_power);
-  add(Py_nb_and, binary_symbol<bit_and>);
-  add(Py_nb_inplace_and, in_place_symbol<bit_and>);
-  add(Py_nb_or, binary_symbol<bit_or>);
-  add(Py_nb_inplace_or, in_place_symbol<bit_or>);
-  add(Py_nb_xor, binary_symbol<bit_xor>);
-  add(Py_nb_inplace_xor, in_place_symbol<bit_xor>);
-  add(Py_nb_lshift, binary_symbol<shift_left>);
-  add(Py_nb_inplace_lshift, in_place_symbol<shift_left>);
-  add(Py_nb_rshift, binary_symbol<shift_right>);
-  add(Py_nb_inplace_rshift, in_place_symbol<shift_right>);
   add(Py_nb_invert, unary_symbol<complement>);
   add(Py_nb_negative, unary_symbol<negate>);
   add(Py_nb_positive, positive);

@@ -1,5 +1,4 @@
 // native/python/tensor.cpp: the Python type of tensors: its attributes, its storage, and what makes tensors.
-#include "core/tensor.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -9,12 +8,10 @@
 
 #include "core/room.h"
 #include "core/status.h"
-#include "core/without_gil.h"
 #include "ops/transformation_views.h"
 #include "python/slots.h"
 
 namespace suanzi {
-
 namespace {
 
 // The tensor, or null and UninitializedObject if it was destroyed.
@@ -253,63 +250,49 @@ void init_tensor(nb::module_& m) {
           "memory", [](nb::handle s) { return raise_or(PyMemoryView_FromObject(s.ptr())); },
           nb::sig("def memory(self) -> memoryview"), "The bytes.");
 
-  m.def("make_tensor_type", &make_tensor_type, "methods"_a, nb::sig("def make_tensor_type(methods: F) -> F"),
-        "Makes the type Tensor, with the methods of a Python class and its bases.");
-  m.def(
-      "empty",
-      [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {
-        check_ndim(shape.size());
-        return raise_or(new_dense_tensor(dtype_of(dtype), static_cast<int>(shape.size()), shape.data()));
-      },
-      "shape"_a, "dtype"_a, nb::sig("def empty(shape: Sequence[int], dtype: DType) -> Tensor"),
-      "A new tensor in row-major order, its elements not set.");
-  m.def("wrap_memory", &wrap_memory, "address"_a, "size"_a, "dtype"_a, "shape"_a, "strides"_a, "offset"_a,
-        "read_only"_a, "owner"_a,
-        nb::sig("def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], "
-                "strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Tensor"),
-        "A tensor over memory that `owner` keeps alive.");
-  m.def("view", &view, "base"_a, "offset"_a, "shape"_a, "strides"_a,
-        nb::sig("def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Tensor"),
-        "Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, "
-        "but scales of channels only if it is the same elements: else set_quantization is to follow.");
-  m.def(
-      "as_array_api",
+  define(m, "def make_tensor_type(methods: F) -> F",
+         "Makes the type Tensor, with the methods of a Python class and its bases.", make_tensor_type);
+  define(m, "def empty(shape: Sequence[int], dtype: DType) -> Tensor",
+         "A new tensor in row-major order, its elements not set.",
+         [](const std::vector<std::int64_t>& shape, const DtypeInfo& dtype) {
+           check_ndim(shape.size());
+           return raise_or(new_dense_tensor(dtype_of(dtype), static_cast<int>(shape.size()), shape.data()));
+         });
+  define(m,
+         "def wrap_memory(address: int, size: int, dtype: DType, shape: Sequence[int], "
+         "strides: Sequence[int], offset: int, read_only: bool, owner: object) -> Tensor",
+         "A tensor over memory that `owner` keeps alive.", wrap_memory);
+  define(m, "def view(base: Any, offset: int, shape: Sequence[int], strides: Sequence[int]) -> Tensor",
+         "Another tensor on the storage of `base`; offset and strides count elements. It has the scale of `base`, "
+         "but scales of channels only if it is the same elements: else set_quantization is to follow.",
+         view);
+  define(
+      m, "def as_array_api(made: F, like: Any = None) -> F",
+      "A new tensor as one of the array API's; with `like`, only if that is one.",
       [](nb::handle made, nb::handle like) {
         Tensor* t = tensor_of(made.ptr());
         if (!t || made.is(like) || (!like.is_none() && !is_array_api(like.ptr()))) return nb::borrow(made);
         if (Py_REFCNT(made.ptr()) == 1) t->array_api = true;  // the caller's reference
         return raise_or(as_array_api(made.inc_ref().ptr()));
       },
-      "made"_a, "like"_a = nb::none(), nb::sig("def as_array_api(made: F, like: Any = None) -> F"),
-      "A new tensor as one of the array API's; with `like`, only if that is one.");
-  m.def(
-      "set_quantization", &set_quantization, "tensor"_a, "scale"_a, "zero_point"_a, "channel_axis"_a,
-      nb::sig("def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None"),
-      "Sets the scales and zero points of a tensor of integers.");
-  m.def("destroy", &destroy, "tensor"_a, nb::sig("def destroy(tensor: Any) -> None"),
-        "Releases the storage; the tensor cannot be used afterwards.");
-  m.def(
-      "storage", [](nb::handle object) { return StorageHandle(checked(object).storage); }, "tensor"_a,
-      nb::sig("def storage(tensor: Any) -> Storage"), "The storage of a tensor.");
+      nb::none());
+  define(m, "def set_quantization(tensor: Any, scale: Sequence[float], zero_point: int, channel_axis: int) -> None",
+         "Sets the scales and zero points of a tensor of integers.", set_quantization);
+  define(m, "def destroy(tensor: Any) -> None", "Releases the storage; the tensor cannot be used afterwards.", destroy);
+  define(m, "def storage(tensor: Any) -> Storage", "The storage of a tensor.",
+         [](nb::handle object) { return StorageHandle(checked(object).storage); });
   m.def("blas_buffer", [] { return blas_buffer; }, "What OpenBLAS takes for each call at the same time as others.");
   m.def("memory_is_limited", &memory_is_limited, "Whether this process may exhaust its address space before memory.");
   m.def("has_room", &has_room, "bytes"_a, "Whether so many bytes fit within the memory limit, if there is one.");
-  m.def(
-      "has_call_room",
-      [](bool of_numpy, bool alone) { return has_call_room(of_numpy ? Library::numpy : Library::scipy, alone); },
-      "of_numpy"_a, "alone"_a, "Whether there is enough memory for a call of NumPy's or SciPy's LAPACK.");
-  m.def(
-      "pool_info",
-      [] {
-        PoolInfo info = pool_info();
-        nb::dict found;
-        found["in_use"] = info.in_use;
-        found["cached"] = info.cached;
-        found["bound"] = info.bound;
-        found["storages"] = info.allocations;
-        return found;
-      },
-      nb::sig("def pool_info() -> dict[str, int]"), "Bytes in use, cached, the most that is cached; storages alive.");
+  define(m, "def pool_info() -> dict[str, int]", "Bytes in use, cached, the most that is cached; storages alive.", [] {
+    PoolInfo info = pool_info();
+    nb::dict found;
+    found["in_use"] = info.in_use;
+    found["cached"] = info.cached;
+    found["bound"] = info.bound;
+    found["storages"] = info.allocations;
+    return found;
+  });
   m.def("trim_pool", &trim_pool, "Returns all cached memory to the system.");
   m.def("bound_pool", &bound_pool, "nbytes"_a, "Sets how many bytes are kept for reuse.");
 }

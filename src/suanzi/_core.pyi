@@ -204,11 +204,6 @@ def memory_is_limited() -> bool:
 def has_room(bytes: int) -> bool:
     """Whether so many bytes fit within the memory limit, if there is one."""
 
-def has_call_room(of_numpy: bool, alone: bool) -> bool:
-    """
-    Whether there is enough memory for a call of NumPy's or SciPy's LAPACK.
-    """
-
 def pool_info() -> dict[str, int]:
     """Bytes in use, cached, the most that is cached; storages alive."""
 
@@ -652,30 +647,26 @@ def qr(mat: Any, mode: str) -> tuple[Tensor | None, Tensor]:
 def svd(mat: Any, reduced: bool) -> tuple[Tensor, Tensor, Tensor]:
     """U, S and V of matrices; or Refused."""
 
+def singular_values(mat: Any) -> Tensor:
+    """Singular values of matrices, falling; or Refused."""
+
 def eig(mat: Any) -> tuple[Tensor, Tensor]:
     """Eigenvalues and eigenvectors of matrices; or Refused."""
 
-def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None] | None:
+def eigenvalues(mat: Any) -> Tensor:
+    """Eigenvalues of matrices, complex; or Refused."""
+
+def hermitian_eigenvalues(mat: Any, vectors: bool) -> tuple[Tensor, Tensor | None]:
     """
-    Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; None where an error has to be raised.
+    Eigenvalues, rising, of matrices of which the lower triangle is read, and their vectors if wanted; or Refused.
     """
 
-def eigenvalues(mat: Any) -> Tensor | None:
-    """
-    Eigenvalues of matrices, complex; None where a matrix has to be scaled or an error raised.
-    """
+def determinant(mat: Any) -> Tensor:
+    """Determinants; or Refused."""
 
-def singular_values(mat: Any) -> Tensor | None:
+def log_determinant(mat: Any) -> tuple[Tensor, Tensor]:
     """
-    Singular values of matrices, falling; None where an error has to be raised.
-    """
-
-def determinant(mat: Any) -> Tensor | None:
-    """Determinants; None without LAPACK."""
-
-def log_determinant(mat: Any) -> tuple[Tensor, Tensor] | None:
-    """
-    Signs of determinants, and the logarithms of their magnitudes; None without LAPACK.
+    Signs of determinants, and the logarithms of their magnitudes; or Refused.
     """
 
 def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor:

@@ -27,7 +27,6 @@ from suanzi.array_api.linear_algebra_functions import (
 )
 from suanzi.array_api.norms import (
     by_operator,
-    check_memory,
     matrix_norms,
     singular_values,
     tolerance,
@@ -51,8 +50,6 @@ __all__ = [
 
 _SUM = int(ReduceMode.SUM)
 _NAMES = ("x", "")
-_LARGEST = 1 << 14
-"""Rows of a matrix whose square, and twice that, LAPACK counts in 32 bits."""
 
 
 class eig_result(NamedTuple):
@@ -143,8 +140,9 @@ def eig(x: Tensor, /) -> eig_result:
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues, unordered and complex."""
     x = _square("eigvals", x)
-    found = _core.eigenvalues(x) if x.size else None
-    return by_operator("eigvals", "eig", x)[0] if found is None else found
+    if not x.size:
+        return by_operator("eigvals", "eig", x)[0]
+    return answered("eigvals", _core.eigenvalues, x, names=_NAMES)
 
 
 @function
@@ -159,7 +157,7 @@ def eigh(x: Tensor, /) -> eigh_result:
     x = _square("eigh", x)
     if not x.size:
         return eigh_result(_core.empty(x.shape[:-1], part(x.dtype)), _core.empty(x.shape, x.dtype))
-    values, vectors = _hermitian("eigh", x, True)
+    values, vectors = answered("eigh", _core.hermitian_eigenvalues, x, True, names=_NAMES)
     assert vectors is not None
     return eigh_result(values, vectors)
 
@@ -170,7 +168,7 @@ def eigvalsh(x: Tensor, /) -> Tensor:
     x = _square("eigvalsh", x)
     if not x.size:
         return _core.empty(x.shape[:-1], part(x.dtype))
-    return _hermitian("eigvalsh", x, False)[0]
+    return answered("eigvalsh", _core.hermitian_eigenvalues, x, False, names=_NAMES)[0]
 
 
 # ---- equations and determinants -----------------------------------------------------------------
@@ -180,11 +178,9 @@ def eigvalsh(x: Tensor, /) -> Tensor:
 def det(x: Tensor, /) -> Tensor:
     """Return the determinants; that of an empty matrix is 1."""
     x = _square("det", x)
-    found = _core.determinant(x) if x.size else None
-    if found is not None:
-        return found
-    sign, logarithm = slogdet(x)
-    return computed("mul", sign, converted(computed("exp", logarithm), x.dtype))
+    if not x.size:
+        return _core.full(x.shape[:-2], x.dtype, 1)
+    return answered("det", _core.determinant, x, names=_NAMES)
 
 
 @function
@@ -198,12 +194,7 @@ def slogdet(x: Tensor, /) -> slogdet_result:
     if not x.size:
         batch = x.shape[:-2]
         return slogdet_result(_core.full(batch, x.dtype, 1), _core.full(batch, part(x.dtype), 0))
-    found = _core.log_determinant(x)
-    if found is None:
-        _check_order("slogdet", x)
-        check_memory("slogdet", x)
-        raise InvalidArgument("slogdet: SciPy's LAPACK could not be loaded.")
-    return slogdet_result(*found)
+    return slogdet_result(*answered("slogdet", _core.log_determinant, x, names=_NAMES))
 
 
 @function
@@ -432,26 +423,6 @@ def _square(function: str, x: Any, name: str = "x") -> Tensor:
             "matrix."
         )
     return found
-
-
-def _hermitian(function: str, x: Tensor, vectors: bool) -> tuple[Tensor, Tensor | None]:
-    found = _core.hermitian_eigenvalues(x, vectors)
-    if found is None:
-        _check_order(function, x)
-        check_memory(function, x)
-        raise InvalidArgument(
-            f"{function}: x contains NaN or an infinity, or its eigenvalues did not converge. "
-            "Find numbers that are not finite with isfinite."
-        )
-    return found
-
-
-def _check_order(function: str, x: Tensor) -> None:
-    if x.shape[-1] > _LARGEST:
-        raise InvalidArgument(
-            f"{function}: x has matrices of {x.shape[-1]} rows, and LAPACK counts those of up to "
-            f"{_LARGEST} here."
-        )
 
 
 def _adjoint(x: Tensor) -> Tensor:

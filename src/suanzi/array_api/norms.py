@@ -17,7 +17,7 @@ from suanzi.array_api.statistical_functions import max as largest
 from suanzi.array_api.statistical_functions import min as least
 from suanzi.array_api.statistical_functions import sum as total
 from suanzi.dtypes import DType, complex128, float16, float64, part, widened
-from suanzi.libraries import room
+from suanzi.libraries.lapack import answered
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.promote.context import promotion
@@ -31,7 +31,6 @@ from suanzi.status import (
     StatusError,
     TypeMismatch,
 )
-from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -99,11 +98,7 @@ def matrix_norms(function: str, x: Tensor, keepdims: bool, ord: Any) -> Tensor:
 
 def singular_values(function: str, x: Tensor) -> Tensor:
     """Return the singular values of matrices that have elements, falling."""
-    found = _core.singular_values(x)
-    if found is None:  # too long for it, without memory, or with something to complain about
-        square = by_operator(function, "svd", x, True)[1]
-        found = _core.row_major_copy(_core.diagonal(square, 0))
-    return found
+    return answered(function, _core.singular_values, x, names=("x", ""))
 
 
 def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> Any:
@@ -126,12 +121,8 @@ def tolerance(function: str, dt: DType, rtol: Any, shape: tuple[int, ...]) -> An
     return double(function, "rtol", rtol)
 
 
-_COPIES = 4
-"""How often LAPACK and what calls it hold the matrices: a copy, a result and a workspace of two."""
-
-
 def by_operator(function: str, name: str, *args: Any) -> Any:
-    """Call the standard's operator: it scales, computes again and explains; errors are ours."""
+    """Call the standard's operator, for matrices without elements; errors are ours."""
     try:
         with promotion(RULES):
             return REGISTRY[name].function(*args)
@@ -143,16 +134,3 @@ def by_operator(function: str, name: str, *args: Any) -> Any:
     except MemoryError as error:  # NumPy's
         problem = str(error).rstrip(".") or "the system has no more"
         raise AllocFailed(f"{function}: not enough memory: {problem}.") from None
-
-
-def check_memory(function: str, x: Tensor) -> None:
-    """Raise AllocFailed where it was memory that was missing for matrices."""
-    needed = _COPIES * x.size * max(x.dtype.itemsize, 4)
-    what = f"copies of x of shape {x.shape} that LAPACK works on"
-    try:
-        check_room(needed, what)
-        room.check()
-        if not _core.has_room(needed):
-            raise AllocFailed(f"not enough memory for the {needed} bytes of {what}.")
-    except AllocFailed as error:
-        raise AllocFailed(f"{function}: {error}") from None

@@ -57,15 +57,6 @@ def kept(name: str) -> Iterator[None]:
     )
 
 
-def check() -> None:
-    """Raise AllocFailed if there is not enough memory for a call of SciPy's LAPACK."""
-    # Another thread may be in a call, and use the existing buffer.
-    if not _core.has_call_room(False, threading.active_count() == 1):
-        raise AllocFailed(
-            "not enough memory for the buffers of LAPACK. Raise the limit (ulimit -v)."
-        )
-
-
 _loading = threading.RLock()
 
 
