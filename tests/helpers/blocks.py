@@ -1,4 +1,4 @@
-"""Tensors cut into blocks, and what is made of them held against one tensor, bit by bit."""
+"""Tensors cut into blocks, and their results compared with those of one tensor, bit by bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values to try, and tensors held against what the oracle says, bit by bit.
+"""Values to try, and tensors compared with the oracle, bit by bit.
 
 There is no tolerance, except in `check_near`, which says how many units in the last place it
 allows. Every check raises AssertionError; tests/meta feeds them wrong answers.
@@ -236,7 +236,7 @@ def _exponent(size: Fraction) -> int:
 
 
 def check_binary(op: str, name: str, xs: Sequence[Value], ys: Sequence[Value], out: str) -> None:
-    """Hold every x with every y against the oracle: broadcast and dense, at every level."""
+    """Compare every x with every y, broadcast and dense, with the oracle, at every level."""
     expected = [binary(op, name, a, b) for a, b in product(xs, ys)]
     function = getattr(sz, op)
     n, m = len(xs), len(ys)
@@ -253,7 +253,7 @@ def check_binary(op: str, name: str, xs: Sequence[Value], ys: Sequence[Value], o
 
 
 def check_unary(op: str, name: str, xs: Sequence[Value], out: str) -> None:
-    """Hold an operator of one operand against the oracle, at every level."""
+    """Compare an operator of one operand with the oracle, at every level."""
     expected = [unary(op, out if op == "reciprocal" else name, a) for a in xs]
     for _ in every_level():
         got = getattr(sz, op)(pack(name, xs))

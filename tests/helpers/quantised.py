@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 
 import suanzi as sz
-from suanzi import _core
 
 # name: what is stored, least, largest, whether the zero point is 0
 DTYPES = {
@@ -49,15 +45,3 @@ def integer_of(x: float, name: str, scale: float, zero_point: int, down: bool) -
 def integers_of(x: sz.Tensor) -> list[int]:
     """Return what a quantised tensor stores, in row-major order."""
     return [int(v) for v in x.int_repr().numpy().ravel()]
-
-
-@contextmanager
-def nothing_kept() -> Iterator[None]:
-    """Check that no memory is held afterwards that was not before; old garbage stays meanwhile."""
-    gc.disable()
-    try:
-        before = _core.pool_info()["storages"]
-        yield
-        assert _core.pool_info()["storages"] <= before
-    finally:
-        gc.enable()

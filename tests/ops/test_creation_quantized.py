@@ -12,7 +12,8 @@ import pytest
 
 import suanzi as sz
 from helpers.exact import bits_of, encode, is_nan
-from helpers.quantised import DTYPES, NAMES, SYMMETRIC, f32, nothing_kept
+from helpers.moves import nothing_made
+from helpers.quantised import DTYPES, NAMES, SYMMETRIC, f32
 from suanzi import _core
 
 SIX = [[1, 2, 3], [4, 5, 6]]
@@ -183,7 +184,7 @@ class TestCreate:
         + [{"n_bytes": 3, "values": ()}],
     )
     def test_invalid_arguments(self, wrong: dict[str, Any]) -> None:
-        with nothing_kept():
+        with nothing_made():
             with pytest.raises(
                 sz.InvalidArgument, match=r"^create_quant_tensor \(7.2.1.15\): "
             ) as e:
@@ -267,7 +268,7 @@ class TestCastToQuantised:
             assert found.int_repr().tolist() == wanted.int_repr().tolist()
 
     def test_refusals(self, name: str) -> None:
-        with nothing_kept():
+        with nothing_made():
             with pytest.raises(sz.InvalidArgument, match=r"cast \(7.2.3.1\): input .*finite"):
                 sz.cast(sz.tensor([math.nan]), name)
             with pytest.raises(sz.TypeMismatch, match="char"):

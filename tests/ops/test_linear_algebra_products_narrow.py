@@ -28,7 +28,7 @@ def laid(array: Any, how: str) -> sz.Tensor:
 
 
 def check(x: Any, y: Any, found: Any) -> None:
-    """Hold a product of bfloat16 against float64: sums in float32, rounded once."""
+    """Compare a product of bfloat16 with float64: sums in float32, rounded once."""
     a, b, c = (np.asarray(one, np.float64) for one in (x, y, found))
     exact, size = a @ b, np.abs(a) @ np.abs(b)
     allowed = np.abs(exact) * 2.0**-8 + size * a.shape[1] * 2.0**-24 * 1.01 + LEAST

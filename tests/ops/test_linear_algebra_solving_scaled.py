@@ -1,4 +1,4 @@
-"""7.2.17.7, .9: solve and inverse of badly scaled matrices, held against exact rational numbers."""
+"""7.2.17.7, .9: solve and inverse of badly scaled matrices, by exact rational numbers."""
 
 from __future__ import annotations
 

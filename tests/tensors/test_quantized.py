@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
-from helpers.quantised import ASYMMETRIC, DTYPES, NAMES, f32, integer_of, integers_of, nothing_kept
+from helpers.moves import nothing_made
+from helpers.quantised import ASYMMETRIC, DTYPES, NAMES, f32, integer_of, integers_of
 from suanzi import _core
 
 FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64"]
@@ -370,7 +371,7 @@ class TestDerived:
                 row[at] = value
                 x = sz.tensor([[0.5] * n, row], dt)
                 refused = pytest.raises(sz.InvalidArgument, match=r"quantize .*not finite.*\.$")
-                with nothing_kept(), refused:
+                with nothing_made(), refused:
                     sz.quantize(x, name)
                 assert sz.quantize(x, name, scale=1, zero_point=0).shape == x.shape
 
@@ -402,7 +403,7 @@ class TestDerived:
 class TestRefusals:
     def test_quantize(self) -> None:
         x = sz.tensor([[1.0, 2.0], [3.0, 4.0]])
-        with nothing_kept():
+        with nothing_made():
             for arguments, error in [
                 ({"dtype": sz.int8}, sz.TypeMismatch),
                 ({"dtype": "nonsense"}, sz.InvalidArgument),  # as in cast
