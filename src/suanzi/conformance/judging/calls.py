@@ -128,6 +128,7 @@ def _tensor(x: Data) -> str:
     """Return a tensor in few words: its dtype, its shape, its first elements."""
     said = f"{x.dtype}{list(x.shape)}"
     said += "" if x.layout == "dense" else f" {x.layout}"
+    said += "" if x.min2maj is None else f" min2maj {list(x.min2maj)}"
     said += "" if x.sparse is None else f" {x.sparse}"
     said += "" if x.scale is None else f" scale {list(x.scale)}"
     if not x.size or x.layout == "destroyed":

@@ -332,7 +332,8 @@ def _in_suanzi(given: Given, needed: set[str]) -> str:
 
 
 def _suanzi_tensor(data: Data, needed: set[str]) -> str:
-    plain = data.layout == "dense" and data.scale is None and data.sparse is None
+    ordered = data.layout != "dense" or data.min2maj is not None
+    plain = not ordered and data.scale is None and data.sparse is None
     if plain and data.dtype in _PLAIN and data.size:
         return f"sz.tensor({_nested(data)}, sz.{data.dtype})"
     needed.add("create")
@@ -341,7 +342,8 @@ def _suanzi_tensor(data: Data, needed: set[str]) -> str:
 
 def _data(data: Data) -> str:
     facts = {"layout": data.layout if data.layout != "dense" else None, "scale": data.scale,
-             "zero_point": data.zero_point, "sparse": data.sparse}  # fmt: skip
+             "zero_point": data.zero_point, "sparse": data.sparse,
+             "min2maj": data.min2maj}  # fmt: skip
     more = "".join(f", {name}={value!r}" for name, value in facts.items() if value is not None)
     raw = f'bytes.fromhex("{data.raw.hex()}")'
     return f"Data({data.dtype!r}, {data.shape}, {raw}{more})"
@@ -357,7 +359,8 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
     used = source.names_in(expression)
     arguments = {name: value for name, value in given.items() if name in used}
     laid = any(data.layout != "dense" for data in _tensors(list(arguments.values())))
-    if any(data.sparse or data.scale for data in _tensors(list(arguments.values()))):
+    odd = (data.sparse or data.scale or data.min2maj for data in _tensors([*arguments.values()]))
+    if any(odd):
         return None
     wanted = (used - set(arguments)) | ({"laid"} if laid else set())
     needed = source.closure(wanted | source.names_in(" ".join(facts.literals.values()), loose=True))
