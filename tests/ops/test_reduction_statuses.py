@@ -10,7 +10,6 @@ import pytest
 
 import suanzi as sz
 from helpers.moves import laid_out, nothing_made, refused
-from suanzi.registry import REGISTRY
 
 X = sz.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 
@@ -27,17 +26,9 @@ def test_the_modes_are_those_of_the_standard() -> None:
         assert by_member.tolist() == x.reduce(mode).tolist()
 
 
-def test_the_short_cut_and_python_agree() -> None:
-    slow = REGISTRY["reduce"].function
-    for x in (X, sz.tensor(3), sz.transpose(X, (1, 0)), sz.zeros((0, 2)), sz.tensor([True])):
-        for axis in (None, (), *range(-x.ndim, x.ndim), [0] if x.ndim else []):
-            for keep in (False, True):
-                one, other = (f(x, "SUM", axis, keep_dims=keep) for f in (sz.reduce, slow))
-                assert one.tolist() == other.tolist()
-                assert (one.shape, one.dtype) == (other.shape, other.dtype)
+def test_axes_in_every_form() -> None:
     assert sz.reduce(input=X, mode="max", axis=[0, -1], keep_dims=True).tolist() == [[6]]
     assert sz.reduce(X, "SUM", [0, 1], True).tolist() == [[21]]
-    assert slow(X, "SUM", [0, 1], True).tolist() == [[21]]
     assert sz.reduce(X, "SUM", np.array([0, 1])).item() == 21
     assert sz.reduce(X, axis=np.int64(1)).tolist() == [6, 15]
     assert sz.reduce(X, axis=sz.tensor(1)).tolist() == [6, 15]

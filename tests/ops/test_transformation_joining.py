@@ -59,33 +59,6 @@ def test_past_the_caches(dtype: sz.DType) -> None:
                 same(call(), expected)
 
 
-RULES = ["cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax", "strict", "lossless"]
-
-
-@pytest.mark.parametrize("rules", RULES)
-def test_short_cut_and_python_agree(rules: str) -> None:
-    """Tensors of one dtype are joined natively, called without keywords."""
-    with sz.promotion(rules):
-        for dtype in ALL:
-            parts = [laid_out((2,), dtype, seed=i) for i in range(2)]
-            for function in (sz.concat, sz.stack):
-                found: list[Any] = []
-                for call in (
-                    lambda f=function, p=parts: f(p, 0),
-                    lambda f=function, p=parts: f(input_lists=p, axis=0),
-                ):
-                    try:
-                        found.append(call())
-                    except sz.StatusError as error:
-                        found.append(type(error))
-                if isinstance(found[0], sz.Tensor):
-                    assert isinstance(found[1], sz.Tensor), (dtype, found)
-                    assert found[0].dtype is found[1].dtype is dtype
-                    same(found[0], raw(found[1]))
-                else:
-                    assert found[0] is found[1], dtype
-
-
 def test_all_parts_are_promoted_at_once() -> None:
     """Pair by pair, the order would matter: of these, CANN's table is not associative."""
     parts = [sz.tensor([1.0], d) for d in (sz.float16, sz.bfloat16, sz.complex32)]
