@@ -1,8 +1,8 @@
 """How the functions of the namespace are declared, all under the rule set `array_api`.
 
 An element-wise function is declared with its kernel, the dtypes it computes in and its class of
-promotion. A native fast path runs it without asking for the rule set in force; the rest, mostly
-errors, is done by :mod:`suanzi.resolve`, or by the body of the function with `own_body`.
+promotion. A native fast path runs it without the rule set in force; other calls, mainly errors,
+go to :mod:`suanzi.resolve`, or to the body of the function with `own_body`.
 
 Every result is a tensor of the namespace: its symbols mean the functions declared here.
 """
@@ -19,9 +19,7 @@ from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, NAMESPACES, SUBBYTE, Operator
 from suanzi.resolve.declare import overriding, with_kernel
-from suanzi.resolve.elementwise import elementwise as resolved
 from suanzi.status import TypeMismatch
-from suanzi.tensors.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,25 +58,14 @@ def elementwise(
     """Declare an element-wise function: its native kernel, dtypes and class of promotion.
 
     `symbol` is the operator behind one of Python's symbols (``sub`` for ``-``) that the function
-    stands for while the rules `array_api` are in force. With `own_body`, what the fast path leaves
-    comes to the body, which calls `rest` for what it does not know.
+    stands for while the rules `array_api` are in force. With `own_body`, calls that the fast path
+    declines go to the body.
     """
 
     def declare(function: F) -> F:
-        name = function.__name__
-        declared = Operator(
-            name,
-            f"array API {VERSION}",
-            function,
-            tuple(dtypes),
-            kernel,
-            ulp,
-            None,
-            promotes,
-            RULES,
-            NAMESPACE,
+        declared = _record(
+            function, dtypes=tuple(dtypes), kernel=kernel, ulp=ulp, operator_class=promotes
         )
-        FUNCTIONS[name] = NAMESPACES[declared.key] = declared
         made = with_kernel(declared, function, own_body, symbol=symbol)
         registry.FUNCTIONS[declared.key] = made
         return made
@@ -86,28 +73,23 @@ def elementwise(
     return declare
 
 
-def rest(name: str, **operands: Any) -> Tensor:
-    """Compute an element-wise function the careful way, or raise what explains."""
-    return resolved(FUNCTIONS[name], operands)
-
-
 def declare_symbol(symbol: str, name: str) -> None:
-    """Say which function in Python a symbol of Python means under the rules `array_api`."""
+    """Declare the function that a symbol of Python means under the rules `array_api`."""
     _core.declare_symbol(symbol, registry.FUNCTIONS[FUNCTIONS[name].key], RULES)
 
 
-def record(name: str, function: Callable[..., Any] = print) -> Operator:
-    """Return the record of a function in Python: its name in errors, and the rules."""
-    return Operator(
-        name, f"array API {VERSION}", function, (), None, None, rules=RULES, catalogue=NAMESPACE
-    )
+def _record(function: Callable[..., Any], **facts: Any) -> Operator:
+    """Return the record of a function, and keep it."""
+    given = {"dtypes": (), "kernel": None, "ulp": None, **facts}
+    name, clause = function.__name__, f"array API {VERSION}"
+    declared = Operator(name, clause, function, **given, rules=RULES, catalogue=NAMESPACE)
+    FUNCTIONS[name] = NAMESPACES[declared.key] = declared
+    return declared
 
 
 def function(function: F) -> F:
     """Declare a function in Python; see :mod:`suanzi.array_api.others` for other tensors."""
-    name = function.__name__
-    declared = record(name, function)
-    FUNCTIONS[name] = NAMESPACES[declared.key] = declared
+    name, declared = function.__name__, _record(function)
 
     def override(*args: Any, **kwargs: Any) -> Any:
         other = OTHERS.get(name)
