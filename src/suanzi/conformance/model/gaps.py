@@ -160,7 +160,7 @@ OPEN: dict[str, str] = {
     "E91": "reduce/INVALID_ARGUMENT an axis twice, reduce/INVALID_ARGUMENT no mode, "
     "reduce/INVALID_ARGUMENT one axis too far",
     "E93": "reduce_bwd/INVALID_ARGUMENT, reduce_bwd/INVALID_ARGUMENT truth has no gradient",
-    "E111": "fft_r2c_backward/INVALID_ARGUMENT neither half nor all",
+    "E111": "fft_r2c_backward/SUCCESS, fft_r2c_backward/INVALID_ARGUMENT neither half nor all",
     "E122": "solve/SUCCESS, solve/INVALID_ARGUMENT, inverse/INVALID_ARGUMENT",
     "E126": "norm/INVALID_ARGUMENT 2 of a matrix, norm/INVALID_ARGUMENT fro of one axis, "
     "norm/INVALID_ARGUMENT three axes, norm/INVALID_ARGUMENT an axis twice",
