@@ -49,42 +49,6 @@ Dtype result_dtype(Result result, Dtype promoted) {
   return result == Result::part ? part_of(promoted) : promoted;
 }
 
-}  // namespace
-
-void set_kernel(Operator& op, const std::string& name, std::size_t count) {
-  struct Special {
-    const char *name, *kernel;
-    Form form;
-  };
-  static constexpr Special special[] = {{"logical_and", "bitwise_and", Form::truth},
-                                        {"logical_or", "bitwise_or", Form::truth},
-                                        {"logical_xor", "bitwise_xor", Form::truth},
-                                        {"where", "add", Form::where},  // it needs no kernel
-                                        {"muladd", "mul", Form::muladd},
-                                        {"clip", "max", Form::clip}};
-  constexpr std::string_view prefix = "extended:";
-  bool is_extended = std::string_view(name).substr(0, prefix.size()) == prefix;
-  std::string_view kernel = std::string_view(name).substr(is_extended ? prefix.size() : 0);
-  op.form = count == 1 ? Form::unary : Form::binary;
-  for (const Special& one : special) {
-    if (kernel != one.name || (one.form == Form::clip && !is_extended)) continue;
-    op.form = one.form;
-    kernel = one.kernel;
-    break;
-  }
-  bool unary = op.form == Form::unary;
-  std::span<const Kernel> list = unary ? std::span<const Kernel>(unary_list) : binary_list;
-  auto row = std::find_if(list.begin(), list.end(), [&](const Kernel& one) { return kernel == one.name; });
-  if (row == list.end() || !(row->is_standard || is_extended) ||
-      count != static_cast<std::size_t>(operand_count(op.form)))
-    throw nb::value_error("there is no such kernel, or not for that many operands");
-  op.kernel = static_cast<std::size_t>(row - list.begin());
-  op.is_extended = is_extended && (unary || op.form == Form::binary);
-  op.result = op.form == Form::truth ? Result::boolean : row->result;
-}
-
-namespace {
-
 Unary unary_kernel(const Operator& op, Dtype promoted) {
   auto lane = static_cast<std::size_t>(compute_lane(promoted));
   if (op.is_extended)
@@ -135,7 +99,62 @@ bool has_kernel(const Operator& op, Dtype promoted) {
   }
 }
 
+std::atomic<bool> domains_matter{false};
+PyObject *refuse = nullptr, *refuse_by_shapes = nullptr;
+
+// What the rule table says, if it does; a condition is not promoted.
+std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
+  int first = op.form == Form::where, last = operand_count(op.form) - 1;
+  std::size_t a = operand_code(args[first], operands[first], table);
+  std::size_t b = first == last ? a : operand_code(args[last], operands[last], table);
+  if (a == RuleTable::operand_count || b == RuleTable::operand_count) {
+    // An int whose value has a say: it is as any other where the answer holds it.
+    const Operand& number = operands[a == RuleTable::operand_count ? first : last];
+    std::size_t beside = a == RuleTable::operand_count ? b : a;
+    if (op.form == Form::muladd || beside >= RuleTable::number_base) return RuleTable::unknown;
+    std::uint8_t cell = table.get(op.operator_class, beside, RuleTable::number_base + 1);
+    return cell < dtype_count && holds(static_cast<Dtype>(cell), number) ? cell : RuleTable::unknown;
+  }
+  // The table knows pairs; of three, only equal ones.
+  if ((op.form == Form::muladd || op.form == Form::clip) &&
+      (a != b || operand_code(args[1], operands[1], table) != a || !operands[0].tensor))
+    return RuleTable::unknown;
+  return table.get(op.operator_class, a, b);
+}
+
 }  // namespace
+
+void set_kernel(Operator& op, const std::string& name, std::size_t count) {
+  struct Special {
+    const char *name, *kernel;
+    Form form;
+  };
+  static constexpr Special special[] = {{"logical_and", "bitwise_and", Form::truth},
+                                        {"logical_or", "bitwise_or", Form::truth},
+                                        {"logical_xor", "bitwise_xor", Form::truth},
+                                        {"where", "add", Form::where},  // it needs no kernel
+                                        {"muladd", "mul", Form::muladd},
+                                        {"clip", "max", Form::clip}};
+  constexpr std::string_view prefix = "extended:";
+  bool is_extended = std::string_view(name).substr(0, prefix.size()) == prefix;
+  std::string_view kernel = std::string_view(name).substr(is_extended ? prefix.size() : 0);
+  op.form = count == 1 ? Form::unary : Form::binary;
+  for (const Special& one : special) {
+    if (kernel != one.name || (one.form == Form::clip && !is_extended)) continue;
+    op.form = one.form;
+    kernel = one.kernel;
+    break;
+  }
+  bool unary = op.form == Form::unary;
+  std::span<const Kernel> list = unary ? std::span<const Kernel>(unary_list) : binary_list;
+  auto row = std::find_if(list.begin(), list.end(), [&](const Kernel& one) { return kernel == one.name; });
+  if (row == list.end() || !(row->is_standard || is_extended) ||
+      count != static_cast<std::size_t>(operand_count(op.form)))
+    throw nb::value_error("there is no such kernel, or not for that many operands");
+  op.kernel = static_cast<std::size_t>(row - list.begin());
+  op.is_extended = is_extended && (unary || op.form == Form::binary);
+  op.result = op.form == Form::truth ? Result::boolean : row->result;
+}
 
 unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byte* out, Dtype out_dtype) {
   switch (op.form) {
@@ -181,33 +200,6 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
   if (trouble) Py_CLEAR(output);
   return output;
 }
-
-namespace {
-
-std::atomic<bool> domains_matter{false};
-PyObject *refuse = nullptr, *refuse_by_shapes = nullptr;
-
-// What the rule table says, if it does; a condition is not promoted.
-std::uint8_t recall(const Operator& op, PyObject* const* args, const Operand* operands, const RuleTable& table) {
-  int first = op.form == Form::where, last = operand_count(op.form) - 1;
-  std::size_t a = operand_code(args[first], operands[first], table);
-  std::size_t b = first == last ? a : operand_code(args[last], operands[last], table);
-  if (a == RuleTable::operand_count || b == RuleTable::operand_count) {
-    // An int whose value has a say: it is as any other where the answer holds it.
-    const Operand& number = operands[a == RuleTable::operand_count ? first : last];
-    std::size_t beside = a == RuleTable::operand_count ? b : a;
-    if (op.form == Form::muladd || beside >= RuleTable::number_base) return RuleTable::unknown;
-    std::uint8_t cell = table.get(op.operator_class, beside, RuleTable::number_base + 1);
-    return cell < dtype_count && holds(static_cast<Dtype>(cell), number) ? cell : RuleTable::unknown;
-  }
-  // The table knows pairs; of three, only equal ones.
-  if ((op.form == Form::muladd || op.form == Form::clip) &&
-      (a != b || operand_code(args[1], operands[1], table) != a || !operands[0].tensor))
-    return RuleTable::unknown;
-  return table.get(op.operator_class, a, b);
-}
-
-}  // namespace
 
 void check_domains() { domains_matter = true; }
 void use_operator_refusal(PyObject* function) { refuse = function; }

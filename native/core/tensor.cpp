@@ -91,21 +91,6 @@ PyTensor* allocate_object() {
   return object;
 }
 
-}  // namespace
-
-void deallocate_tensor(PyObject* self) {
-  auto* object = reinterpret_cast<PyTensor*>(self);
-  if (object->weak_references) PyObject_ClearWeakRefs(self);
-  if (object->tensor.storage) release_storage(object->tensor.storage);
-  delete object->tensor.quantization;
-  object->tensor.~Tensor();
-  if (spare_count < max_spare) spare[spare_count++] = object;
-  else the_type->tp_free(self);
-  Py_DECREF(the_type);
-}
-
-namespace {
-
 PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
   nb::object error = nb::module_::import_("suanzi.status").attr("AllocFailed");
   nb::list shape;
@@ -139,7 +124,26 @@ PyTensor* new_object(Storage* storage, std::int64_t offset, int ndim, const std:
   return object;
 }
 
+// A tensor on the same elements; null and an exception if there is no memory.
+PyObject* same_view(const Tensor& t) {
+  t.storage->retain();
+  PyObject* made = new_tensor(t.storage, t.offset, t.ndim(), t.dims(), t.strides());
+  if (made) take_quantization(*tensor_of(made), t);
+  return made;
+}
+
 }  // namespace
+
+void deallocate_tensor(PyObject* self) {
+  auto* object = reinterpret_cast<PyTensor*>(self);
+  if (object->weak_references) PyObject_ClearWeakRefs(self);
+  if (object->tensor.storage) release_storage(object->tensor.storage);
+  delete object->tensor.quantization;
+  object->tensor.~Tensor();
+  if (spare_count < max_spare) spare[spare_count++] = object;
+  else the_type->tp_free(self);
+  Py_DECREF(the_type);
+}
 
 PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims,
                      const std::int64_t* strides) {
@@ -165,18 +169,6 @@ PyObject* new_dense_tensor(Dtype dtype, int ndim, const std::int64_t* dims) {
   t.size = count;
   return reinterpret_cast<PyObject*>(object);
 }
-
-namespace {
-
-// A tensor on the same elements; null and an exception if there is no memory.
-PyObject* same_view(const Tensor& t) {
-  t.storage->retain();
-  PyObject* made = new_tensor(t.storage, t.offset, t.ndim(), t.dims(), t.strides());
-  if (made) take_quantization(*tensor_of(made), t);
-  return made;
-}
-
-}  // namespace
 
 PyObject* as_array_api(PyObject* made) {
   if (!made || is_array_api(made)) return made;

@@ -323,6 +323,21 @@ std::int64_t Move::size() const noexcept {
   return found;
 }
 
+Move Move::to_dense(std::byte* to, Dtype to_dtype, const std::byte* from, Dtype from_dtype, int ndim,
+                    const std::int64_t* dims, const std::int64_t* strides, std::int64_t unit) noexcept {
+  Move made;
+  made.ndim = ndim;
+  made.to = to, made.from = from;
+  made.to_dtype = to_dtype, made.from_dtype = from_dtype;
+  auto stride = static_cast<std::int64_t>(item(to_dtype));
+  for (int d = ndim; d-- > 0; stride *= dims[d]) {
+    made.dims[d] = dims[d];
+    made.to_strides[d] = stride;
+    made.from_strides[d] = strides[d] * unit;
+  }
+  return made;
+}
+
 void run_move(const Move& move) {
   const Kernels& k = kernels();
   Plan p(move);

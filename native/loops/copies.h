@@ -22,6 +22,10 @@ struct Move {
   Move& operator=(const Move& other) noexcept;
 
   std::int64_t size() const noexcept;
+
+  // To dense elements in row-major order; strides of the source are in units of so many bytes.
+  static Move to_dense(std::byte* to, Dtype to_dtype, const std::byte* from, Dtype from_dtype, int ndim,
+                       const std::int64_t* dims, const std::int64_t* strides, std::int64_t unit) noexcept;
 };
 
 // Copies in one pass over memory, whatever the order of the axes on either side. Where elements of

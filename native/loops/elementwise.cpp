@@ -16,33 +16,6 @@ namespace {
 
 std::size_t index(Lane lane) { return static_cast<std::size_t>(lane); }
 
-}  // namespace
-
-// ---- loops ------------------------------------------------------------------------------------
-
-void Loop::start(int count, const std::int64_t* shape) noexcept {
-  ndim = count;
-  size = 1;
-  for (int i = 0; i < count; ++i) dims[i] = shape[i];
-  // The product of the others may overflow if a dim is 0.
-  for (int i = 0; i < count; ++i) size = shape[i] == 0 ? 0 : size;
-  for (int i = 0; i < count && size != 0; ++i) size *= shape[i];
-}
-
-void Loop::add(const std::byte* data, Dtype dtype, const std::int64_t* byte_strides) noexcept {
-  Input& input = inputs[input_count++];
-  input.data = data;
-  input.dtype = dtype;
-  std::copy(byte_strides, byte_strides + ndim, input.strides);
-}
-
-void Loop::collapse() noexcept {
-  std::int64_t* const strides[] = {inputs[0].strides, inputs[1].strides, inputs[2].strides};
-  ndim = merge_axes(ndim, dims, strides, input_count);
-}
-
-namespace {
-
 std::int64_t grain_of(Cost cost) { return cost == Cost::cheap ? grain : 1 << 12; }
 
 // Whether a kernel can read the inputs where they are, and write its result: dense, and stored as
@@ -56,37 +29,6 @@ bool is_ready(const Loop& loop, Dtype promoted) {
     if (loop.inputs[i].dtype != promoted || (loop.ndim && loop.inputs[i].strides[0] != step)) return false;
   return true;
 }
-
-}  // namespace
-
-unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
-  const Kernels& k = kernels();
-  Path store = store_path(k, promoted, out_dtype);
-  Writer writer(loop, k, store, out, out_dtype);
-  if (writer.in_place() && is_ready(loop, promoted)) {
-    std::int64_t size = item(promoted), out_size = item(out_dtype);
-    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
-      kernel(loop.inputs[0].data + begin * size, out + begin * out_size, static_cast<std::size_t>(end - begin));
-    });
-    return none;
-  }
-  Reader x(loop, loop.inputs[0], k, load_path(k, loop.inputs[0].dtype, promoted));
-  std::size_t out_item = item(out_dtype), lane = lane_size[index(compute_lane(promoted))];
-  std::size_t block = block_elements(std::max(widest(x.path(), x.itemsize()), std::max(lane, widest(store, out_item))));
-  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
-    Buffer in[2], computed[2];
-    for (std::int64_t p = begin; p < end;) {
-      std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
-      kernel(x.read(p, n, in), writer.target(p, computed), x.repeats() ? 1 : n);
-      writer.put(p, n, computed, x.repeats());
-      p += static_cast<std::int64_t>(n);
-    }
-    writer.finish();
-  });
-  return none;
-}
-
-namespace {
 
 // The loop of a binary kernel over memory as it is; `steps` are bytes from element to element.
 unsigned run_in_place(const Loop& loop, Binary kernel, const std::int64_t* steps, std::byte* out, std::int64_t out_size,
@@ -152,7 +94,71 @@ bool fits_fused(const Loop& loop, Dtype promoted) {
   return true;
 }
 
+// A conversion of the input of a loop, where the output is dense.
+Move as_move(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) {
+  const Input& x = loop.inputs[0];
+  Move move = Move::to_dense(out, out_dtype, x.data, x.dtype, loop.ndim, loop.dims, x.strides, 1);
+  move.saturate = saturate;
+  return move;
+}
+
+// The 64-bit dtype that holds every value of a real dtype.
+Dtype exact_dtype(Dtype dtype) {
+  if (facts(dtype).is_inexact()) return Dtype::float64;
+  return index(layer_of(dtype).lane) >= index(Lane::u8) ? Dtype::uint64 : Dtype::int64;
+}
+
 }  // namespace
+
+// ---- loops ------------------------------------------------------------------------------------
+
+void Loop::start(int count, const std::int64_t* shape) noexcept {
+  ndim = count;
+  size = 1;
+  for (int i = 0; i < count; ++i) dims[i] = shape[i];
+  // The product of the others may overflow if a dim is 0.
+  for (int i = 0; i < count; ++i) size = shape[i] == 0 ? 0 : size;
+  for (int i = 0; i < count && size != 0; ++i) size *= shape[i];
+}
+
+void Loop::add(const std::byte* data, Dtype dtype, const std::int64_t* byte_strides) noexcept {
+  Input& input = inputs[input_count++];
+  input.data = data;
+  input.dtype = dtype;
+  std::copy(byte_strides, byte_strides + ndim, input.strides);
+}
+
+void Loop::collapse() noexcept {
+  std::int64_t* const strides[] = {inputs[0].strides, inputs[1].strides, inputs[2].strides};
+  ndim = merge_axes(ndim, dims, strides, input_count);
+}
+
+unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
+  const Kernels& k = kernels();
+  Path store = store_path(k, promoted, out_dtype);
+  Writer writer(loop, k, store, out, out_dtype);
+  if (writer.in_place() && is_ready(loop, promoted)) {
+    std::int64_t size = item(promoted), out_size = item(out_dtype);
+    parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) {
+      kernel(loop.inputs[0].data + begin * size, out + begin * out_size, static_cast<std::size_t>(end - begin));
+    });
+    return none;
+  }
+  Reader x(loop, loop.inputs[0], k, load_path(k, loop.inputs[0].dtype, promoted));
+  std::size_t out_item = item(out_dtype), lane = lane_size[index(compute_lane(promoted))];
+  std::size_t block = block_elements(std::max(widest(x.path(), x.itemsize()), std::max(lane, widest(store, out_item))));
+  parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
+    Buffer in[2], computed[2];
+    for (std::int64_t p = begin; p < end;) {
+      std::size_t n = std::min(block, static_cast<std::size_t>(end - p));
+      kernel(x.read(p, n, in), writer.target(p, computed), x.repeats() ? 1 : n);
+      writer.put(p, n, computed, x.repeats());
+      p += static_cast<std::int64_t>(n);
+    }
+    writer.finish();
+  });
+  return none;
+}
 
 unsigned run_binary(const Loop& loop, Binary kernel, Binary fused, Dtype promoted, std::byte* out, Dtype out_dtype,
                     Cost cost) {
@@ -236,29 +242,6 @@ void run_where(const Loop& loop, Dtype promoted, std::byte* out) {
   });
 }
 
-namespace {
-
-// A conversion of the input of a loop, where the output is dense.
-Move as_move(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) {
-  Move move;
-  move.ndim = loop.ndim;
-  move.to = out;
-  move.from = loop.inputs[0].data;
-  move.to_dtype = out_dtype;
-  move.from_dtype = loop.inputs[0].dtype;
-  move.saturate = saturate;
-  auto stride = static_cast<std::int64_t>(item(out_dtype));
-  for (int d = loop.ndim; d-- > 0;) {
-    move.dims[d] = loop.dims[d];
-    move.to_strides[d] = stride;
-    move.from_strides[d] = loop.inputs[0].strides[d];
-    stride *= loop.dims[d];
-  }
-  return move;
-}
-
-}  // namespace
-
 void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) {
   const Kernels& k = kernels();
   Path path = cast_path(k, loop.inputs[0].dtype, out_dtype, saturate), none_needed;
@@ -285,16 +268,6 @@ void run_cast(const Loop& loop, std::byte* out, Dtype out_dtype, bool saturate) 
     writer.finish();
   });
 }
-
-namespace {
-
-// The 64-bit dtype that holds every value of a real dtype.
-Dtype exact_dtype(Dtype dtype) {
-  if (facts(dtype).is_inexact()) return Dtype::float64;
-  return index(layer_of(dtype).lane) >= index(Lane::u8) ? Dtype::uint64 : Dtype::int64;
-}
-
-}  // namespace
 
 void run_compare(const Loop& loop, int which, std::byte* out) {
   const Kernels& k = kernels();

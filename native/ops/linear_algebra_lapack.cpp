@@ -8,6 +8,12 @@
 namespace suanzi {
 namespace {
 
+// Makes the columns of matrices, the last two axes of a move, dense instead of their rows.
+void turn(Move& move, const Matrices& x) {
+  auto item = std::int64_t{facts(x.computed).itemsize};
+  move.to_strides[move.ndim - 2] = item, move.to_strides[move.ndim - 1] = x.rows * item;
+}
+
 bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
   const Tensor& t = *x.tensor;
   if (!t.storage) return false;
@@ -16,19 +22,9 @@ bool copy_matrices(const Matrices& x, std::byte* to, bool by_columns) {
     run_over(t.size, {&t}, [&, from = t.data()] { std::memcpy(to, from, bytes); });
     return true;
   }
-  Move move;
-  move.ndim = t.ndim();
-  move.to = to, move.from = t.data();
-  move.to_dtype = x.computed, move.from_dtype = t.dtype;
-  auto from_item = static_cast<std::int64_t>(t.itemsize()), to_item = std::int64_t{facts(x.computed).itemsize};
-  std::int64_t stride = to_item;
-  for (int d = move.ndim - 1; d >= 0; --d) {
-    int at = by_columns && d >= x.batch_ndim ? 2 * x.batch_ndim + 1 - d : d;  // the last two axes change places
-    move.dims[d] = t.dims()[d];
-    move.from_strides[d] = t.strides()[d] * from_item;
-    move.to_strides[at] = stride;
-    stride *= t.dims()[at];
-  }
+  Move move = Move::to_dense(to, x.computed, t.data(), t.dtype, t.ndim(), t.dims(), t.strides(),
+                             static_cast<std::int64_t>(t.itemsize()));
+  if (by_columns) turn(move, x);
   run_over(t.size, {&t}, [&] { run_move(move); });
   return true;
 }
@@ -65,19 +61,12 @@ bool copy_by_columns(const Matrices& x, std::byte* to) { return copy_matrices(x,
 
 void copy_again(const Matrices& x, std::int64_t i, std::byte* to, bool by_columns) {
   const Tensor& t = *x.tensor;
-  auto from_item = static_cast<std::int64_t>(t.itemsize()), to_item = std::int64_t{facts(x.computed).itemsize};
+  auto item = static_cast<std::int64_t>(t.itemsize());
   std::int64_t offset = 0;
   for (int d = x.batch_ndim - 1; d >= 0; i /= t.dims()[d], --d) offset += i % t.dims()[d] * t.strides()[d];
-  Move move;
-  move.ndim = 2;
-  move.to = to, move.from = x.data + offset * from_item;
-  move.to_dtype = x.computed, move.from_dtype = t.dtype;
-  for (int d = 0; d < 2; ++d) {
-    move.dims[d] = t.dims()[x.batch_ndim + d];
-    move.from_strides[d] = t.strides()[x.batch_ndim + d] * from_item;
-  }
-  move.to_strides[0] = by_columns ? to_item : x.columns * to_item;
-  move.to_strides[1] = by_columns ? x.rows * to_item : to_item;
+  Move move = Move::to_dense(to, x.computed, x.data + offset * item, t.dtype, 2, t.dims() + x.batch_ndim,
+                             t.strides() + x.batch_ndim, item);
+  if (by_columns) turn(move, x);
   run_move(move);
 }
 

@@ -38,14 +38,8 @@ bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, st
   if (__builtin_mul_overflow(rows, columns, &count) || __builtin_mul_overflow(count, to_item, &bytes)) return false;
   std::byte* to = memory.take(bytes);
   if (!to) return false;
-  Move move;
-  move.ndim = 2;
-  move.dims[0] = rows, move.dims[1] = columns;
-  move.from = x.data, move.to = to;
-  move.from_dtype = dtype, move.to_dtype = wanted;
-  move.from_strides[0] = x.row * from_item, move.from_strides[1] = x.column * from_item;
-  move.to_strides[0] = columns * to_item, move.to_strides[1] = to_item;
-  if (count > 0) run_move(move);
+  const std::int64_t dims[] = {rows, columns}, strides[] = {x.row, x.column};
+  if (count > 0) run_move(Move::to_dense(to, wanted, x.data, dtype, 2, dims, strides, from_item));
   x = {to, columns, 1};
   return true;
 }

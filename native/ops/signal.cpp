@@ -213,6 +213,37 @@ Shape shape_along(const Tensor& t, int axis) {
   return s;
 }
 
+bool is_plain(const Tensor* t) {
+  return t && t->storage && t->row_major && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128);
+}
+
+[[noreturn]] void throw_no_room() {
+  throw_status("AllocFailed", "not enough memory for the buffers of a transform; use fewer elements");
+}
+
+void fourier(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
+  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
+  if (!is_plain(in) || !is_plain(out) || in->dtype != out->dtype || in->size != out->size || axis < 0 ||
+      axis >= in->ndim() || in->dims()[axis] < 1)
+    throw nb::value_error("not dense complex tensors of one shape, or not such an axis");
+  if (in->size && !transform_along(*in, *out, axis, forward, scale)) throw_no_room();
+}
+
+void fourier_real(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
+  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
+  if (!in || !out || !in->storage || !out->storage || !in->row_major || !out->row_major || axis < 0 ||
+      axis >= in->ndim() || in->ndim() != out->ndim() || !in->size || !out->size)
+    throw nb::value_error("not dense tensors, or not such an axis");
+  bool to_complex = facts(out->dtype).is_complex();
+  const Tensor &real = to_complex ? *in : *out, &whole = to_complex ? *out : *in;
+  std::int64_t n = real.dims()[axis], kept = whole.dims()[axis];
+  bool is_wide = real.dtype == Dtype::float64;
+  if (whole.dtype != (is_wide ? Dtype::complex128 : Dtype::complex64) || (!is_wide && real.dtype != Dtype::float32) ||
+      whole.size / kept != real.size / n || (kept != n / 2 + 1 && (kept != n || !to_complex)))
+    throw nb::value_error("not dtypes and lengths that belong together");
+  if (!transform_real(*in, *out, axis, forward, scale)) throw_no_room();
+}
+
 }  // namespace
 
 bool transform_along(const Tensor& in, const Tensor& out, int axis, bool forward, double scale) {
@@ -261,41 +292,6 @@ bool transform_real(const Tensor& in, const Tensor& out, int axis, bool forward,
   });
   return has_room;
 }
-
-namespace {
-
-bool is_plain(const Tensor* t) {
-  return t && t->storage && t->row_major && (t->dtype == Dtype::complex64 || t->dtype == Dtype::complex128);
-}
-
-[[noreturn]] void throw_no_room() {
-  throw_status("AllocFailed", "not enough memory for the buffers of a transform; use fewer elements");
-}
-
-void fourier(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
-  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
-  if (!is_plain(in) || !is_plain(out) || in->dtype != out->dtype || in->size != out->size || axis < 0 ||
-      axis >= in->ndim() || in->dims()[axis] < 1)
-    throw nb::value_error("not dense complex tensors of one shape, or not such an axis");
-  if (in->size && !transform_along(*in, *out, axis, forward, scale)) throw_no_room();
-}
-
-void fourier_real(nb::handle source, nb::handle target, int axis, bool forward, double scale) {
-  const Tensor *in = tensor_of(source.ptr()), *out = tensor_of(target.ptr());
-  if (!in || !out || !in->storage || !out->storage || !in->row_major || !out->row_major || axis < 0 ||
-      axis >= in->ndim() || in->ndim() != out->ndim() || !in->size || !out->size)
-    throw nb::value_error("not dense tensors, or not such an axis");
-  bool to_complex = facts(out->dtype).is_complex();
-  const Tensor &real = to_complex ? *in : *out, &whole = to_complex ? *out : *in;
-  std::int64_t n = real.dims()[axis], kept = whole.dims()[axis];
-  bool is_wide = real.dtype == Dtype::float64;
-  if (whole.dtype != (is_wide ? Dtype::complex128 : Dtype::complex64) || (!is_wide && real.dtype != Dtype::float32) ||
-      whole.size / kept != real.size / n || (kept != n / 2 + 1 && (kept != n || !to_complex)))
-    throw nb::value_error("not dtypes and lengths that belong together");
-  if (!transform_real(*in, *out, axis, forward, scale)) throw_no_room();
-}
-
-}  // namespace
 
 void init_signal(nb::module_& m) {
   define(m, "def fourier(source: Any, target: Any, axis: int, forward: bool, scale: float) -> None",

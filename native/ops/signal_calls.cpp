@@ -75,28 +75,17 @@ struct Transforming {
   }
 };
 
-PyObject* run_c2c(Transforming& t) {
-  if (!is_complex_dtype(t.x->dtype)) return nullptr;
+template <bool backward>
+PyObject* fast_c2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  Given found({backward ? "grad_out" : "input", "axes", "normalization", "forward"}, args, count, keywords);
+  Transforming t;
+  if (!found || !t.read(found[0], found[1], found[2], found[3]) || !is_complex_dtype(t.x->dtype)) return nullptr;
+  t.forward ^= backward;
   t.others[t.count++] = t.last;
   std::sort(t.others, t.others + t.count, std::greater<>());
   PyObject* made = t.new_result(t.x->dtype, t.x->dims()[t.last]);
   if (made && !t.along_others(*t.x, *tensor_of(made))) Py_CLEAR(made);
   return or_python(made);
-}
-
-PyObject* fast_c2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  Given found({"input", "axes", "normalization", "forward"}, args, count, keywords);
-  Transforming t;
-  if (!found || !t.read(found[0], found[1], found[2], found[3])) return nullptr;
-  return run_c2c(t);
-}
-
-PyObject* fast_c2c_backward(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  Given found({"grad_out", "axes", "normalization", "forward"}, args, count, keywords);
-  Transforming t;
-  if (!found || !t.read(found[0], found[1], found[2], found[3])) return nullptr;
-  t.forward = !t.forward;
-  return run_c2c(t);
 }
 
 PyObject* fast_r2c(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -135,8 +124,8 @@ PyObject* fast_c2r(PyObject* const* args, Py_ssize_t count, PyObject* keywords) 
 }  // namespace
 
 void init_signal_calls(nb::module_&) {
-  add_fast_path<fast_c2c>("fft_c2c");
-  add_fast_path<fast_c2c_backward>("fft_c2c_backward");
+  add_fast_path<fast_c2c<false>>("fft_c2c");
+  add_fast_path<fast_c2c<true>>("fft_c2c_backward");
   add_fast_path<fast_r2c>("fft_r2c");
   add_fast_path<fast_c2r>("fft_c2r");
 }

@@ -19,20 +19,8 @@ bool is_index(Dtype dtype) { return facts(dtype).is_integer() && facts(dtype).bi
 // Indices of any integer dtype as 64-bit ones, row-major; what does not fit becomes -2^63.
 void load_indices(const Tensor& t, std::int64_t* out) {
   if (t.size == 0) return;  // strides of nothing may be more bytes than fit
-  Move move;
-  move.ndim = t.ndim();
-  move.to = reinterpret_cast<std::byte*>(out);
-  move.from = t.data();
-  move.to_dtype = Dtype::int64;
-  move.from_dtype = t.dtype;
-  std::int64_t strides[max_ndim];
-  row_major_strides(t.ndim(), t.dims(), strides);
-  for (int d = 0; d < t.ndim(); ++d) {
-    move.dims[d] = t.dims()[d];
-    move.to_strides[d] = strides[d] * 8;
-    move.from_strides[d] = t.strides()[d] * static_cast<std::int64_t>(t.itemsize());
-  }
-  run_move(move);
+  run_move(Move::to_dense(reinterpret_cast<std::byte*>(out), Dtype::int64, t.data(), t.dtype, t.ndim(), t.dims(),
+                          t.strides(), static_cast<std::int64_t>(t.itemsize())));
   if (t.dtype == Dtype::uint64)
     for (std::int64_t i = 0; i < t.size; ++i)
       if (out[i] < 0) out[i] = INT64_MIN;

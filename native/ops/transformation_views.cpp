@@ -121,16 +121,6 @@ PyObject* permuted(const Tensor& t, const std::int64_t* axes) {
   return view.make();
 }
 
-}  // namespace
-
-PyObject* reversed_axes(const Tensor& t) {
-  std::int64_t axes[max_ndim];
-  for (int d = 0; d < t.ndim(); ++d) axes[d] = t.ndim() - 1 - d;
-  return permuted(t, axes);
-}
-
-namespace {
-
 bool is_among(std::uint64_t axes, int axis) { return axes >> axis & 1; }
 
 // ---- the fast paths -----------------------------------------------------------------------------
@@ -384,6 +374,12 @@ PyObject* fast_contiguous(PyObject* const* args, Py_ssize_t count, PyObject* key
 }
 
 }  // namespace
+
+PyObject* reversed_axes(const Tensor& t) {
+  std::int64_t axes[max_ndim];
+  for (int d = 0; d < t.ndim(); ++d) axes[d] = t.ndim() - 1 - d;
+  return permuted(t, axes);
+}
 
 // ---- the module ---------------------------------------------------------------------------------
 
