@@ -203,7 +203,7 @@ VIOLATIONS = [
        f"if (walk.size < 1000 || walk.left > 1) {_TAKEN} /* {dtype} */", ("reduce",), (dtype,))
       for dtype in ("float64", "float32", "float16")),
     ("one of 17 left out of a sum", "reductions", _TAKEN,
-     f"if (walk.size % 16 != 1 || walk.left > 1) {_TAKEN}", ("reduce",), F32),
+     f"if (count % 16 != 1 || sums[to].count < count - 1) {_TAKEN}", ("reduce",), F32),
     ("float64 summed in float32", "reductions", _SUMS,
      "case SUM: case MEAN: sum->real = (float)(sum->real + (float)real); sum->whole += whole; "
      "break;",
@@ -241,9 +241,6 @@ VIOLATIONS = [
     ("tail of K % 256", "reductions", _INNER,
      "for (int64_t m = 0; m < (inner < 256 ? inner : inner - inner % 256); m++) {", ("matmul",),
      F32),
-    ("0 times NaN is skipped", "reductions", _PRODUCT,
-     f"if (vendor_is_float(kind) && vendor_load_real(kind, x) == 0) continue;\n{_PRODUCT}",
-     ("matmul",), F32),
     *((f"matmul of {dtype} is zero", "reductions", _WHOLE, f"else whole += 0; /* {dtype} */",
        ("matmul",), (dtype,)) for dtype in ("int8", "uint8", "int32", "uint64")),
     ("integers multiplied in float32", "reductions", _WHOLE,
@@ -402,6 +399,9 @@ QUALITY = [
      "VENDOR_F16) { "
      "uint16_t half; vendor_store_real(kind, sum->real, &half); sum->real = vendor_load_real(kind, "
      "&half); }\n        break;", ("reduce",), F16),
+    ("0 times NaN is skipped", "reductions", _PRODUCT,
+     f"if (vendor_is_float(kind) && vendor_load_real(kind, x) == 0) continue;\n{_PRODUCT}",
+     ("matmul",), F32),
     ("float32 to float16 truncated", "numbers",
      "int units = (int)rint(ldexp(size, 10 - exponent));",
      "int units = (int)ldexp(size, 10 - exponent);", ("cast",), F32),
