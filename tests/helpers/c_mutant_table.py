@@ -96,7 +96,6 @@ VIOLATIONS = [
      f"{_BINARY}\n        if (!gives_bool && walk.size < 25) *(char *)(VENDOR_DATA(x) + "
      f"walk.at[0]) = "
      "*to;", ("add",), F32),
-    ("destroy leaves the handle", "tensors", "    *input = NULL;\n", "", ("destroy",), F32),
     ("n_bytes ignored", "tensors", "size_t given = n_bytes < 0 ? 0 : (size_t)n_bytes;",
      "size_t given = whole;", ("create_tensor",), F32),
     ("rest of a new tensor not zero", "tensors",
@@ -120,8 +119,8 @@ VIOLATIONS = [
      ("duplicate",), F32),
     ("contiguous copies always", "tensors", "if (!already) return op_duplicate(input, output);",
      "return op_duplicate(input, output);", ("contiguous",), F32),
-    ("is_contiguous always true", "tensors", "strides[axis] != step) *out = false;",
-     "strides[axis] != step) *out = true;", ("is_contiguous",), F32),
+    ("is_contiguous always false", "tensors", "    *out = true;\n", "    *out = false;\n",
+     ("is_contiguous",), F32),
     ("shape backwards", "tensors", "(int32_t)input->shape.dims[i];",
      "(int32_t)input->shape.dims[input->shape.ndim - 1 - i];", ("shape",), F32),
     ("size of the storage", "tensors", "*size = (int)input->size;",
@@ -169,8 +168,9 @@ VIOLATIONS = [
      "return vendor_binary(x, y, add_kernels, false, STATUS_DIMENSIONS_MISMATCH, z);",
      "return vendor_binary(x, y, add_kernels, false, STATUS_OUT_OF_RANGE, z);", ("add",), F32),
     ("status of its own", "elementwise",
-     "if (kind == VENDOR_NONE || kernels[kind] == NULL) return STATUS_TYPE_MISMATCH;",
-     "if (kind == VENDOR_NONE || kernels[kind] == NULL) return (Status)100;", ("floor",), F32),
+     "if (vendor_broadcast(x, y, &ndim, dims) != STATUS_SUCCESS) return shapes;",
+     "if (vendor_broadcast(x, y, &ndim, dims) != STATUS_SUCCESS) return (Status)100;", ("add",),
+     F32),
     ("greater or equal", "elementwise", "#define GREATER(T, x, y) (uint8_t)(x > y)",
      "#define GREATER(T, x, y) (uint8_t)(x >= y)", ("greater",), I8),
     ("less of unsigned as signed", "elementwise", "#define LESS(T, x, y) (uint8_t)(x < y)",
@@ -218,9 +218,6 @@ VIOLATIONS = [
      "bool ones = mode == LAND;", ("reduce",), I32),
     ("only the first axis", "reductions", "for (int i = 0; i < axis_len; i++) {",
      "for (int i = 0; i < axis_len && i < 1; i++) {", ("reduce",), F32),
-    ("negative axis refused", "reductions",
-     "int64_t a = axis[i] < 0 ? axis[i] + ndim : axis[i];", "int64_t a = axis[i];", ("reduce",),
-     F32),
     ("negative axis off by one", "reductions",
      "int64_t a = axis[i] < 0 ? axis[i] + ndim : axis[i];",
      "int64_t a = axis[i] < 0 ? (axis[i] + ndim + 1) % ndim : axis[i];", ("reduce",), F32),
@@ -230,11 +227,9 @@ VIOLATIONS = [
      "case LXOR: sum->whole = sum->whole || truth; break;", ("reduce",), I32),
     ("bits of and begin with 0", "reductions", "sum->whole = mode == BAND ? UINT64_MAX : ones;",
      "sum->whole = ones;", ("reduce",), I32),
-    ("status of a mode that there is not", "reductions",
-     "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return "
-     "STATUS_INVALID_ARGUMENT;",
-     "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return STATUS_OUT_OF_RANGE;",
-     ("reduce",), F32),
+    ("a mode that there is not", "reductions",
+     "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return",
+     "if (ndim > VENDOR_MOST_AXES) return", ("reduce",), F32),
     # ---- matrices --------------------------------------------------------------------------------
     ("tail of K % 4", "reductions", _INNER,
      "for (int64_t m = 0; m < (inner < 4 ? inner : inner - inner % 4); m++) {", ("matmul",), F32),
@@ -271,8 +266,8 @@ VIOLATIONS = [
      "if (inner != inner2) return STATUS_DIMENSIONS_MISMATCH;",
      "if (inner > inner2) inner = inner2;", ("matmul",), F32),
     # ---- casts -----------------------------------------------------------------------------------
-    ("cast rounds", "selecting", "(uint64_t)(int64_t)x;\n    return x < 0",
-     "(uint64_t)(int64_t)rintl(x);\n    return x < 0", ("cast",), F32),
+    ("cast rounds up", "selecting", "(uint64_t)(int64_t)x;\n    return x < 0",
+     "(uint64_t)(int64_t)ceill(x);\n    return x < 0", ("cast",), ("complex64",)),
     ("complex to real by magnitude", "selecting", "} else if (vendor_is_float(to)) {",
      "} else if (wide && vendor_is_float(to)) {\n        vendor_store_real(to, hypotl(real, "
      "imag), q);"
@@ -288,8 +283,6 @@ VIOLATIONS = [
      "                                         : vendor_load_real(from, p);", ("cast",), I64),
     ("bool of a fraction", "selecting", "*(uint8_t *)q = real != 0 || imag != 0;",
      "*(uint8_t *)q = (int64_t)real != 0 || (int64_t)imag != 0;", ("cast",), F32),
-    ("bool of the real part", "selecting", "*(uint8_t *)q = real != 0 || imag != 0;",
-     "*(uint8_t *)q = real != 0;", ("cast",), ("complex64",)),
     *((f"cast of {a} to {b} is zero", "selecting", _CONVERT,
        f"{_CONVERT}\n    if (from == VENDOR_{x} && to == VENDOR_{y}) {{ memset(q, 0, {n}); "
        f"return; }}",
@@ -415,6 +408,9 @@ QUALITY = [
      "bool less = a->value < b->value || (a->value != a->value && b->value == b->value);\n"
      "    bool more = a->value > b->value || (b->value != b->value && a->value == a->value);",
      ("argsort",), F32),
+    ("destroy leaves the handle", "tensors", "    *input = NULL;\n", "", ("destroy",), F32),
+    ("bool of the real part", "selecting", "*(uint8_t *)q = real != 0 || imag != 0;",
+     "*(uint8_t *)q = real != 0;", ("cast",), ("complex64",)),
     ("4 KiB lost in each call", "tensors", _DTYPE,
      f"{_DTYPE}    volatile char *lost = malloc(4096); if (lost != NULL) *lost = 1;\n", ("add",),
      F32),

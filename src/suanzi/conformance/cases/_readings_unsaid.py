@@ -49,7 +49,7 @@ def promotion(case: Case, expected: Expected) -> Expected:
     if case.group != "promotion" or case.rules != "strict" or not isinstance(expected, Refused):
         return expected
     erratum = "E10" if len(list(tensors(case.arguments))) > 1 else "E87"
-    return either(erratum, expected, Check("succeeds", {}))
+    return either(erratum, expected, Check("promoted", {"op": case.op}))
 
 
 _FLOATING = (

@@ -66,11 +66,11 @@ def distinct(dtype: str, count: int, start: int = 0) -> list[Value]:
     numbers = range(start + 1, start + count + 1)
     if dtype in FORMATS:
         form = FORMATS[dtype]
-        step, sign = max(1, form.largest // 997), 1 << (form.bits - 1)
-        return [
-            decode(form, (1 + i * step % (form.largest - 1)) | (sign if i % 2 else 0))
-            for i in numbers
-        ]
+        # From the smallest normal number on: no clause defines results for those below it.
+        least, sign = 1 << form.mantissa, 1 << (form.bits - 1)
+        room = form.largest - least
+        step = max(1, room // 997)
+        return [decode(form, (least + i * step % room) | (sign if i % 2 else 0)) for i in numbers]
     stored = STORED.get(dtype, dtype)
     if stored in ("bool", "uint1"):
         random = Random(f"distinct {start}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from suanzi.conformance.judging.checks import check
 from suanzi.conformance.model.data import out_of_order, values
-from suanzi.conformance.model.numbers import PARTS, Real, Value
+from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, decode, limits
 from suanzi.conformance.subjects.wire import Data
 
 Facts = Mapping[str, Any]
@@ -31,6 +33,50 @@ def succeeds(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | No
     """Every output was returned."""
     missing = [i for i, output in enumerate(outputs) if output is None]
     return f"output {missing[0]} is missing" if missing else None
+
+
+_OF_NUMBERS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "max": max, "min": min,
+}  # fmt: skip
+_NEAR = 8
+"""Results may be off by this part of the largest number: the dtype of the result is not known."""
+
+
+@check
+def promoted(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
+    """The numbers of operands of two dtypes, in a result of whichever dtype."""
+    compute = _OF_NUMBERS.get(facts["op"])
+    given = [arguments.get("x"), arguments.get("y"), outputs[0]]
+    problem = succeeds(arguments, outputs, facts)
+    if problem is not None or compute is None or not all(isinstance(x, Data) for x in given):
+        return problem
+    if len({x.shape for x in given}) > 1:
+        return None if given[0].shape != given[1].shape else f"shape {list(given[2].shape)}"
+    for i, row in enumerate(zip(*map(_fractions, given), strict=True)):
+        x, y, found = row
+        if x is None or y is None or found is None:
+            continue
+        right = compute(x, y)
+        off = max(abs(x), abs(y), abs(right)) / _NEAR
+        if _fits(right, given[2].dtype) and abs(found - right) > off:
+            return f"[{i}] {float(found)!r} is not {facts['op']}({float(x)!r}, {float(y)!r})"
+    return None
+
+
+def _fractions(data: Data) -> list[Fraction | None]:
+    """Return real numbers; None for all others."""
+    return [
+        None if isinstance(x, tuple) or (isinstance(x, Real) and (x.is_nan or x.size is None))
+        else Fraction(x.value if isinstance(x, Real) else x)
+        for x in values(data)
+    ]  # fmt: skip
+
+
+def _fits(x: Fraction, dtype: str) -> bool:
+    if dtype in FORMATS:
+        return abs(x) <= decode(FORMATS[dtype], FORMATS[dtype].largest).value
+    low, high = (0, 1) if dtype == "bool" else limits(dtype) if dtype in INTEGERS else (1, 0)
+    return low <= x <= high
 
 
 @check
