@@ -58,6 +58,9 @@ def special_rows(dtype: str) -> tuple[list[Value], Shape]:
     return [x for row in rows for x in row], (len(rows), len(some))
 
 
+_WIDE = frozenset({"int32", "int64", "uint32", "uint64"})
+
+
 def sampled(dtype: str, wanted: Wanted) -> Iterator[tuple[str, str, list[Value], Shape, str]]:
     """Give group, title, elements, shape and layout of what all of these are tried with.
 
@@ -67,6 +70,9 @@ def sampled(dtype: str, wanted: Wanted) -> Iterator[tuple[str, str, list[Value],
     if wanted.wants("plain", dtype):
         yield "plain", by(SHAPE), distinct(dtype, count), SHAPE, "dense"
         yield "plain", f"{by(SHAPE)} of equal ones", few(dtype, count), SHAPE, "dense"
+        if dtype in _WIDE:  # which are equal in a float
+            near: list[Value] = [limits(dtype)[1] - i for i in (3, 1, 2, 5, 4, 6)]
+            yield "plain", "2x3 of large neighbours", near, (2, 3), "dense"
     if wanted.wants("strided", dtype):
         for layout in LAYOUTS[1:3] if wanted.quick else LAYOUTS:
             yield "strided", f"{layout} {by(SHAPE)}", distinct(dtype, count), SHAPE, layout
