@@ -227,9 +227,6 @@ VIOLATIONS = [
      "case LXOR: sum->whole = sum->whole || truth; break;", ("reduce",), I32),
     ("bits of and begin with 0", "reductions", "sum->whole = mode == BAND ? UINT64_MAX : ones;",
      "sum->whole = ones;", ("reduce",), I32),
-    ("a mode that there is not", "reductions",
-     "if ((int)mode < SUM || mode > BXOR || ndim > VENDOR_MOST_AXES) return",
-     "if (ndim > VENDOR_MOST_AXES) return", ("reduce",), F32),
     # ---- matrices --------------------------------------------------------------------------------
     ("tail of K % 4", "reductions", _INNER,
      "for (int64_t m = 0; m < (inner < 4 ? inner : inner - inner % 4); m++) {", ("matmul",), F32),
