@@ -1,7 +1,7 @@
 """The planted mistakes: name, source, what stands there, what is put there, interfaces, dtypes.
 
-First those that violate the text of the standard: each must fail a level. Then those about which no
-clause speaks, such as rounding and threads: quality, and noticed all the same.
+First those that violate the text of the standard: each must fail a level. Then those that no clause
+defines, such as rounding and threads: quality, and noticed all the same.
 """
 
 from __future__ import annotations
