@@ -243,7 +243,7 @@ class Subject:
             late = f" within {limit:g} s; --timeout allows more" if line is None else ""
             why = printable(str(why or f"it says nothing{late}"))
             code = None if self._process is None else self._end()
-            if code == 3:
+            if code == 3 or said.get("not_installed"):  # on a busy machine it may be killed first
                 raise NotInstalled(
                     f"check: {self.backend.title} cannot be loaded by {self.backend.python}: "
                     f"{why}. Install it there, or name an interpreter that has it with --python."
