@@ -110,6 +110,8 @@ _START_SECONDS = 120.0
 """How long a start may take, or as long as `timeout` if that is more: an emulated one is slow."""
 _LONGEST_SECONDS = 1e6
 """No system waits for longer at once; infinity is as good."""
+_EXIT_SECONDS = 10.0
+"""How long to wait for the status of a process that ends by itself, on a busy machine."""
 _LOOK_SECONDS = 0.5
 """How often to check that the process runs: others may hold its end of the pipe open."""
 _WATCHED_BYTES = 2048
@@ -242,8 +244,10 @@ class Subject:
             why = said.get("failed") or said.get("broken") or self._last_words()
             late = f" within {limit:g} s; --timeout allows more" if line is None else ""
             why = printable(str(why or f"it says nothing{late}"))
-            code = None if self._process is None else self._end()
-            if code == 3 or said.get("not_installed"):  # on a busy machine it may be killed first
+            code = (
+                None if self._process is None else self._end(0.5 if line is None else _EXIT_SECONDS)
+            )
+            if code == 3:
                 raise NotInstalled(
                     f"check: {self.backend.title} cannot be loaded by {self.backend.python}: "
                     f"{why}. Install it there, or name an interpreter that has it with --python."
@@ -336,7 +340,7 @@ class Subject:
 
     def _death(self) -> str:
         words = self._last_words()
-        code = self._end()
+        code = self._end(_EXIT_SECONDS)
         return f"the process ended with {ending(code)}" + (f": {words}" if words else "")
 
     def _last_words(self) -> str:
@@ -349,8 +353,8 @@ class Subject:
         last = next(summary, lines[-1] if lines else "")
         return last.removeprefix("SUMMARY: ").strip()
 
-    def _end(self) -> int:
-        """End the process, and return how it ended."""
+    def _end(self, seconds: float = 0.5) -> int:
+        """End the process, after so many seconds by force, and return how it ended."""
         assert self._process is not None
         process, self._process = self._process, None
         for stream in (process.stdin, process.stdout):
@@ -358,7 +362,7 @@ class Subject:
                 with suppress(BrokenPipeError):
                     stream.close()
         try:
-            code = process.wait(0.5)
+            code = process.wait(seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             code = process.wait()

@@ -51,7 +51,7 @@ def main(spec: str, options: dict[str, Any]) -> int:
         adapter = load(spec, options)
         hello = facts(adapter)
     except ImportError as error:
-        _say(answers, {"failed": _said(error), "not_installed": True})
+        _say(answers, {"failed": _said(error)})
         return NOT_INSTALLED
     except Exception as error:
         _say(answers, {"failed": _said(error), "trace": _trace()})
