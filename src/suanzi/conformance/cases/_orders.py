@@ -11,11 +11,12 @@ from itertools import permutations
 from random import Random
 from typing import Any
 
-from suanzi.conformance.cases import Maker, Wanted, derived
+from suanzi.conformance.cases import Maker, Wanted, derived, dtypes_of
 from suanzi.conformance.model.basis import STANDARD_DTYPES
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.unusual import tensors
 from suanzi.conformance.subjects.wire import Data
+from suanzi.registry import REGISTRY
 
 Order = tuple[int, ...]
 
@@ -41,28 +42,30 @@ def ordered_cases(op: str, wanted: Wanted, makers: Sequence[Maker]) -> Iterator[
 
     One dtype has all orders, or one of each rank in a quick run; the others have one.
     """
-    if "strided" not in wanted.groups:
+    taken = dtypes_of(op) if op in REGISTRY else []
+    chief = next((d for d in ("float32", "int32", *taken) if d in taken), "any")
+    if "strided" not in wanted.groups or (wanted.quick and not wanted.wants("strided", chief)):
         return
-    source = replace(wanted, groups=frozenset({"plain"}))
+    # The same cases whatever else is wanted: a quick run has a part of those of a full one.
+    source = replace(wanted, groups=frozenset({"plain"}), quick=False)
+    source = replace(source, dtypes=frozenset({chief})) if wanted.quick else source
     made = [case for maker in makers for case in maker(op, source)]
-    plain = [case for case in made if _is_plain(case) and case in source]
+    plain = [c for c in made if _is_plain(c) and c in source and wanted.wants("strided", c.dtype)]
     if not plain or plain[0].interface.form in ("query", "creation"):
         return
-    dtypes = list(dict.fromkeys(case.dtype for case in plain))
-    deep = [case.dtype for case in plain if _rank(case) > 2] or dtypes
-    chief = next((d for d in ("float32", "int32") if d in deep), deep[0])
-    for dtype in dtypes:
+    for dtype in dict.fromkeys(case.dtype for case in plain):
+        is_chief = dtype in (chief, f"int32-{chief}")
         random = Random(f"orders {op} {dtype}")
         own = [case for case in plain if case.dtype == dtype]
-        for rank in (2, 3, 4, 5) if dtype == chief else (random.choice((3, 4)),):
+        for rank in (2, 3, 4, 5) if is_chief else (random.choice((3, 4)),):
             if rank == 2 and own[0].interface.form != "matrix":
                 continue
             some = [case for case in own if _rank(case) == rank]
-            if not some or (wanted.quick and dtype != chief):
+            if not some or (wanted.quick and not is_chief):
                 continue
             base = max(some, key=_telling)
             every = orders(rank)
-            for order in every if dtype == chief and not wanted.quick else [random.choice(every)]:
+            for order in every if is_chief and not wanted.quick else [random.choice(every)]:
                 yield _laid_out(base, order)
 
 
