@@ -26,6 +26,8 @@ SHARED = {
     "src/suanzi/ops/openvino.py": "OpenVINO's operation, no interface of the standard",
     "tests/ops/test_openvino.py": "its test",
     "src/suanzi/conformance/cases/statuses.py": "made of every interface's statuses",
+    "src/suanzi/conformance/cases/calls.py": "several calls, of all interfaces",
+    "src/suanzi/conformance/cases/moderate.py": "moderate numbers, of all interfaces",
     "src/suanzi/conformance/cases/refusals.py": "conditions of any interface",
     "src/suanzi/conformance/cases/promotion.py": "every operator that promotes",
     "src/suanzi/conformance/cases/examples.py": "the worked examples of all",
@@ -176,7 +178,7 @@ def test_cumsum(key: str) -> None:
 def test_exp() -> None:
     found = find("7.2.12.1")
     assert found == find("exp")
-    assert text_at(found["kernel"][0]) == "UNARY(exp, FLOATS, SAME)"
+    assert text_at(found["kernel"][0]).startswith("UNARY(exp, FLOATS, SAME")
     assert text_at(found["truth"][0]).strip().startswith('"exp": ')
     assert text_at(found["code"][0]).startswith('@operator("7.2.12.1"')
     assert [place.partition(":")[0] for place in found["driver"]] == [

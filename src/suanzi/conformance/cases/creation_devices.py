@@ -1,4 +1,4 @@
-"""6.5: a new tensor is on the device that was requested, by type and number, or is refused."""
+"""7.2.1: a new tensor is on the device requested, by type and number (6.5), or is refused."""
 
 from __future__ import annotations
 
