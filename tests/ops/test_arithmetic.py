@@ -126,7 +126,7 @@ def test_complex_products_and_quotients(name: str, ulp: float) -> None:
 def test_complex_products_at_the_ends_of_the_range() -> None:
     """A part is finite where its exact value is: also in place, by one number, and in squares."""
     top = float(sz.finfo(sz.float64).max)
-    ends = [0.0, 1.0, -2.5, 1e-310, 1e200, -1e200, top / 2, -top, 1e308]
+    ends = [0.0, -2.5, 1e-310, 1e200, -1e200, top / 2, -top]
     every = [complex(x, y) for x, y in product(ends, ends)]
     both = list(product(every, every))
     left, right = (sz.tensor(list(column), sz.complex128) for column in zip(*both, strict=True))
