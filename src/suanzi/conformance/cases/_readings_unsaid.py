@@ -188,7 +188,8 @@ def floats_to_integers(case: Case, expected: Expected) -> Expected:
         truth = otherwise(case, like, ("input",), lambda v: _whole(v, way, made.dtype) or 0)
         return (replace(made, truth=truth),)
 
-    return either("E45", (made,), *map(answer, (round, _away, math.floor)), throughout=True)
+    others = (answer(round), answer(_away), answer(math.floor))
+    return either("E45", (made,), *others, throughout=True)
 
 
 def _has_no_integer(x: Data, dtype: str) -> bool:
