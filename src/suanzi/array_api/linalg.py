@@ -142,7 +142,8 @@ def eigvals(x: Tensor, /) -> Tensor:
     x = _square("eigvals", x)
     if not x.size:
         return by_operator("eigvals", "eig", x)[0]
-    return answered("eigvals", _core.eigenvalues, x, names=_NAMES)
+    found: Tensor = answered("eigvals", _core.eigenvalues, x, names=_NAMES)
+    return found
 
 
 @function

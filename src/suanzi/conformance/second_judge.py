@@ -119,7 +119,7 @@ def elements(tensor: dict[str, Any]) -> list[Any]:
     if len(words) != total:
         raise ValueError(f"{len(raw)} bytes for {count} elements of {dtype}")
     if part in FLOATS:
-        known = {}
+        known: dict[int, Signed] = {}
         found = [known.get(w) or known.setdefault(w, decode(part, w)) for w in words]
         return list(zip(found[::2], found[1::2], strict=True)) if dtype in COMPLEX else found
     signed = dtype.startswith("int") or (dtype.startswith("QT") and "UINT" not in dtype)
@@ -160,7 +160,7 @@ def nearest(dtype: str, x: Signed) -> Signed:
 def equal(a: Signed, b: Signed, zero_sign: bool) -> bool:
     """Tell whether two numbers are the same; any NaN is."""
     if a[1] == NAN or b[1] == NAN:
-        return a[1] == b[1]
+        return bool(a[1] == b[1])
     return a[1] == b[1] and (a[0] == b[0] or (a[1] == 0 and not zero_sign))
 
 
@@ -209,9 +209,9 @@ def right_element(dtype: str, found: Any, truth: Any, wanted: dict[str, Any], i:
     part = COMPLEX.get(dtype, dtype)
     if part not in FLOATS:
         if wanted.get("allowed") is None:
-            return found == truth
+            return bool(found == truth)
         exact = truth[0] * truth[1] if isinstance(truth, tuple) else truth
-        return abs(found - exact) <= wanted["allowed"][i]
+        return bool(abs(found - exact) <= wanted["allowed"][i])
     parts = list(zip(found, truth, strict=True)) if dtype in COMPLEX else [(found, truth)]
     parts = [(a, b if isinstance(b, tuple) else _signed(b)) for a, b in parts]
     units = [gap(part, b[1]) if b[1] not in (NAN, math.inf) else Fraction(0) for _, b in parts]
