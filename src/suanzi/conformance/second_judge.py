@@ -275,10 +275,10 @@ def judge(expected: Any, answer: dict[str, Any], statuses: bool) -> str:
             return WRONG
         allowed = [expected["status"], *expected.get("others", ())]
         return RIGHT if not statuses or status in allowed else WRONG
-    if status != "SUCCESS":
-        return WRONG
     if isinstance(expected, dict):
         return UNKNOWN
+    if status != "SUCCESS":
+        return WRONG
     return outputs_right(expected, outputs)
 
 

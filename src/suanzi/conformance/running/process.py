@@ -8,7 +8,6 @@ user; root still can. Backends are not sandboxed otherwise.
 from __future__ import annotations
 
 import ctypes
-import inspect
 import json
 import os
 import select
@@ -17,19 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
 
-from suanzi import interface
 from suanzi._decode import Malformed, decode
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.running.defaults import completed, completed_steps
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.library import registered, rule_set
@@ -70,39 +67,6 @@ def release() -> None:
 def _prctl(option: int, value: int = 0) -> int:
     found: int = ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
     return found
-
-
-@cache
-def defaults(op: str) -> Mapping[str, Any]:
-    """Return the default of each optional parameter of an interface.
-
-    >>> defaults("topk")
-    {'axis': -1, 'largest': True, 'sorted': True}
-    """
-    found = inspect.signature(getattr(interface, interfaces()[op].c_name)).parameters.values()
-    return {
-        p.name: list(p.default) if isinstance(p.default, tuple) else p.default
-        for p in found
-        if not repr(p.default).endswith("REQUIRED")
-    }
-
-
-def completed(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call with the defaults of those that it leaves out."""
-    return {**defaults(op), **arguments}
-
-
-def completed_steps(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Return the steps of a case with the defaults of each call."""
-    return [
-        [word, name, *(completed(name, x) if _is_call(word, x) else x for x in more)]
-        for word, name, *more in steps
-    ]
-
-
-def _is_call(word: str, x: Any) -> bool:
-    """Tell whether a part of a step is the arguments of its call."""
-    return word in ("call", "live", "threads", "memory") and isinstance(x, Mapping)
 
 
 _WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"
