@@ -25,12 +25,12 @@ Status op_sub(const Tensor x, const Tensor y, Tensor *z) {
     return vendor_binary(x, y, sub_kernels, false, STATUS_DIMENSIONS_MISMATCH, z);
 }
 
-/* Wrong: the status. Shapes that do not fit are an invalid argument to this clause. */
+/* Wrong: the status. Shapes that do not fit are the caller's mistake, not an internal error. */
 #define LARGER(T, x, y) (x != x || x > y ? x : y)
 BINARY_NUMBERS(max, LARGER)
 
 Status op_max(const Tensor x, const Tensor y, Tensor *z) {
-    return vendor_binary(x, y, max_kernels, false, STATUS_DIMENSIONS_MISMATCH, z);
+    return vendor_binary(x, y, max_kernels, false, STATUS_INTERNAL_ERROR, z);
 }
 
 /* Wrong: a NaN in y is lost, as C's fmin loses it. */

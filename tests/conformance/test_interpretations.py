@@ -6,7 +6,6 @@ each kind; tentative cases and those of quality break no level, as with ``--norm
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -76,12 +75,16 @@ def wide(output: Any, input: Any, mode: str = "SUM", **_: Any) -> Any:
     return output.astype("uint64" if input.dtype.kind == "u" else "int64")
 
 
-def mean_as(dtype: str | None) -> Callable[..., Any]:
-    def change(output: Any, input: Any, mode: str = "SUM", **_: Any) -> Any:
-        whole = mode == "MEAN" and input.dtype.kind in WHOLE
-        return np.trunc(output).astype(dtype or input.dtype) if whole else None
+def whole_mean(output: Any, input: Any, mode: str = "SUM", **_: Any) -> Any:
+    whole = mode == "MEAN" and input.dtype.kind in WHOLE
+    return np.trunc(output).astype(input.dtype) if whole else None
 
-    return change
+
+def wide_mean(output: Any, input: Any, mode: str = "SUM", axis: Any = None,
+              keep_dims: bool = False, **_: Any) -> Any:  # fmt: skip
+    if mode != "MEAN" or input.dtype.kind not in WHOLE:
+        return None
+    return np.asarray(np.mean(input, tuple(axis) if axis else None, "float64", keepdims=keep_dims))
 
 
 def first_of_equals(grad: Any, out_grad: Any, input: Any, mode: str = "SUM", axis: Any = None,
@@ -163,8 +166,8 @@ ALLOWED: list[Vendor] = [
         lambda x, y: sz.zeros(x.shape, x.dtype) if same_shape(x, y) else None),
      "7.2.4.5, 7.2.4.6 and 7.2.4.8 do not mention a zero divisor"),
     ("WideSums", "reduce", made(wide, keep_dtype=True), "no clause has the dtype of a sum"),
-    ("IntegerMean", "reduce", made(mean_as(None), keep_dtype=True), "nor that of a mean"),
-    ("WideMean", "reduce", made(mean_as("float64"), keep_dtype=True), "nor that of a mean"),
+    ("IntegerMean", "reduce", made(whole_mean, keep_dtype=True), "nor that of a mean"),
+    ("WideMean", "reduce", made(wide_mean, keep_dtype=True), "nor that of a mean"),
     ("Quotient64", "true_divide", made(
         lambda z, x, y: x / y if x.dtype.kind in WHOLE and y.all() else None, keep_dtype=True),
      "7.2.4.7 says floating-point, and no width"),

@@ -84,6 +84,11 @@ def other_shape(data: Data) -> Data | None:
     return replace(data, shape=(*data.shape, 1))
 
 
+def no_integers(data: Data) -> Data | None:
+    swap = {"int64": "float64", "int32": "float32"}
+    return replace(data, dtype=swap[data.dtype]) if data.dtype in swap else None
+
+
 SPOILT: dict[str, Spoil] = {
     "a factor 1.001": each(factor),
     "one element": one_element,
@@ -128,11 +133,11 @@ def cases_with_values(op: str) -> list[Case]:
 def test_a_spoilt_output_is_found(op: str, how: str) -> None:
     if op in RANDOM and how in ("a factor 1.001", "one element"):
         pytest.skip("random numbers are no less random for it")
-    if op == "shape" and how == "another dtype":
-        pytest.skip("any integers will do (E43)")
     if op == "empty" and how == "NaN for a number":
         pytest.skip("the elements may be anything")
-    adapter = Spoilt(SPOILT[how])
+    # Any integers will do as shapes (E43) and as indices (E145).
+    whole = how == "another dtype" and op in ("shape", "nonzero")
+    adapter = Spoilt(no_integers if whole else SPOILT[how])
     subject = Local(adapter)
     for case in cases_with_values(op):
         before = adapter.changed
@@ -170,7 +175,10 @@ def test_a_wrong_status_is_found(op: str, kind: type[Adapter]) -> None:
     for case in wanted:
         if op in DISPUTED and case.title == "TYPE_MISMATCH":
             continue  # who promotes instead succeeds, and is right
-        assert run_case(subject, case).outcome == "failed", case.id
+        found = run_case(subject, case)
+        if op == "reduce" and kind is Careless and found.reading == "E146: taken":
+            continue  # Table 113 says what an input may be, and the shape of the result is right
+        assert found.outcome == "failed", case.id
     if not wanted:
         assert all(p.default is not None for p in interfaces()[op].parameters), op
 

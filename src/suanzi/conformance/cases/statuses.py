@@ -360,9 +360,11 @@ _TIED = frozenset(
 _UNTIED = frozenset({"transpose/TYPE_MISMATCH", "cumsum/OUT_OF_RANGE an axis from the end"})
 """Calls with another status that the clause does not tie to them."""
 _TABLES_ONLY = frozenset({"reduce", "cumsum", "cumsum_bwd"}) | {
-    op for op, facts in interfaces().items() if facts.form == "elementwise" and op != "complex"
-}
-"""Interfaces whose dtypes are those that a table says an input *may* have: E146."""
+    op for op, facts in interfaces().items()
+    if facts.form == "elementwise" and op not in ("cast", "complex", "conj", "imag", "real")
+}  # fmt: skip
+"""Interfaces whose dtypes are those that a table says an input *may* have: E146. The clauses of the
+others, 7.2.3.1 and 7.2.15, name TYPE_MISMATCH for a dtype that cannot be converted."""
 
 
 def refused(op: str, title: str, status: Status, instead: Outputs | None = None) -> Expected:
@@ -374,7 +376,8 @@ def refused(op: str, title: str, status: Status, instead: Outputs | None = None)
     if status is _AX:
         return either("E07", Refused(status), Refused(_OR, others=(_IA, _DM)))
     if status is _TM and op in _TABLES_ONLY:
-        return either("E146", Refused(status, instead), Check("succeeds", {}))
+        taken = Check("succeeds" if op == "reduce" else "taken", {})
+        return either("E146", Refused(status, instead), taken)
     tied = name in _TIED if status is _IA else name not in _UNTIED and "from the end" not in title
     if tied or status not in _OF_ARGUMENTS:
         return Refused(status, instead)

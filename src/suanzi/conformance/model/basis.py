@@ -102,8 +102,11 @@ def why(case: Case, expected: Expected | None = None) -> Why:
     if expected is not None and found.basis != "extension":
         found = _with_truth(case, expected, found)
     open_ = found.basis in DEMANDED and case.skip is None and case.basis is None
-    if open_ and (gap := gap_of(case)) is not None:
+    # A case of scalars states that the text defines them, not what an erratum leaves open of them.
+    scalars = found.basis == "quality" and case.basis == "letter"
+    if (open_ or scalars) and (gap := gap_of(case)) is not None:
         found = Why("tentative", gap, _undecided(gap))
+        return replace(found, sentence=case.because) if case.because and open_ else found
     if case.basis is not None and case.basis != found.basis:
         clause = case.interface.clause if case.basis == "letter" else found.clause
         found = Why(case.basis, clause, f"as the case of {case.op} states")

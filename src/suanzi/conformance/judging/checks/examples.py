@@ -35,6 +35,16 @@ def succeeds(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | No
     return f"output {missing[0]} is missing" if missing else None
 
 
+@check
+def taken(arguments: Facts, outputs: Sequence[Any], facts: Facts) -> str | None:
+    """Every output was returned, with an element for each one of the operands."""
+    shapes = {x.shape for x in arguments.values() if isinstance(x, Data)}
+    for found in outputs:
+        if len(shapes) == 1 and isinstance(found, Data) and found.shape not in shapes:
+            return f"shape {list(found.shape)}, not {list(*shapes)}"
+    return succeeds(arguments, outputs, facts)
+
+
 _OF_NUMBERS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "max": max, "min": min,
 }  # fmt: skip
