@@ -117,7 +117,8 @@ _BOUNDS: dict[str, Callable[[_Operands], float]] = {
     **dict.fromkeys(("div", "floordiv", "mod", "abs", "reciprocal"), lambda x: x.most),
     "bitwise_left_shift": _of_shift,
     "trace": lambda x: x.most * max(x.given[0].shape),
-    **dict.fromkeys(("reduce", "reduce_bwd", "cumsum", "cumsum_bwd"),
+    "reduce": lambda x: _added(x.given[0], x.arguments, x.most, x.arguments.get("axis")),
+    **dict.fromkeys(("reduce_bwd", "cumsum", "cumsum_bwd"),
                     lambda x: _added(x.given[0], x.arguments, x.most)),
     **dict.fromkeys(("matmul", "dot", "dot_bwd1", "dot_bwd2"),
                     lambda x: x.most * x.other * max(max(y.shape, default=1) for y in x.given)),
@@ -138,13 +139,14 @@ def may_overflow(op: str, arguments: Mapping[str, Any]) -> bool:
     return bound(operands) > limits(given[0].dtype)[1]
 
 
-def _added(data: Data, arguments: Mapping[str, Any], most: int) -> float:
-    """Return a bound of the sums or products along the axes of a call."""
-    mode, axis = arguments.get("mode", "SUM"), arguments.get("axis")
+def _added(data: Data, arguments: Mapping[str, Any], most: int, axis: Any = None) -> float:
+    """Return a bound of the sums or products along some axes, or all."""
+    mode = arguments.get("mode", "SUM")
     if mode not in ("SUM", "PROD", "MEAN"):
         return 0
     rank = len(data.shape)
-    axes = {a % rank for a in axis} if isinstance(axis, tuple) and axis else set(range(rank))
+    some = isinstance(axis, list | tuple) and all(-rank <= a < rank for a in axis)
+    axes = {a % rank for a in axis} if some and axis else set(range(rank))
     if data.size > _MANY:
         count = math.prod(data.shape[a] for a in axes)
         return math.inf if mode == "PROD" else most * count
