@@ -140,9 +140,11 @@ def eig(x: Tensor, /) -> eig_result:
 def eigvals(x: Tensor, /) -> Tensor:
     """Return the eigenvalues, unordered and complex."""
     x = _square("eigvals", x)
+    found: Tensor
     if not x.size:
-        return by_operator("eigvals", "eig", x)[0]
-    found: Tensor = answered("eigvals", _core.eigenvalues, x, names=_NAMES)
+        found, _ = by_operator("eigvals", "eig", x)
+    else:
+        found = answered("eigvals", _core.eigenvalues, x, names=_NAMES)
     return found
 
 

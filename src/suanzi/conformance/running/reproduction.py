@@ -23,8 +23,9 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.numbers import Real, Value
 from suanzi.conformance.model.titles import options_of
+from suanzi.conformance.running.defaults import completed
 from suanzi.conformance.running.excerpts import Excerpts
-from suanzi.conformance.running.process import Backend, Facts, completed
+from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped, Unsupported
 from suanzi.promote.library import registered, rule_set
 
