@@ -132,12 +132,19 @@ def product_output(op: str, given: Mapping[str, Data], dtype: str) -> Output:
     allowed, rough = [], []
     roundings = (2 * terms if dtype in oracle.PARTS else terms) + 2 + stages
     limit = total.unit * oracle.two(oracle.FORMATS[oracle.PARTS.get(dtype, dtype)].mantissa + 1)
+    # All three grow in proportion to the magnitudes: fractions are slow, so that is said once.
+    fixed, none = accumulation_error(dtype, terms, Fraction(0)), Fraction(0)
+    rate = (
+        accumulation_error(dtype, terms, Fraction(1))
+        - fixed
+        + stage_error(dtype, stages, Fraction(1))
+    )
+    rough_rate = rough_sum(dtype, roundings, Fraction(1))
     for most, size in zip(reach.largest_part(), total.largest_part(), strict=True):
-        error = accumulation_error(dtype, terms, most) + stage_error(dtype, stages, most)
-        if most <= limit:  # every product and every partial sum is exact
-            error = Fraction(0)
+        # Up to the limit every product and every partial sum is exact.
+        error = none if most <= limit else fixed + rate * most
         allowed.append(error + half_unit(dtype, size + error))
-        rough.append(rough_sum(dtype, roundings, most) if error else error)
+        rough.append(rough_rate * most if error else none)
     return Output(
         dtype, how.shape, tuple(truth), allowed=tuple(allowed), rough=tuple(rough), zero_sign=False
     )
