@@ -28,16 +28,19 @@ tensors
 sparse
 resolve quantized libraries
 ops
+nn
 sparse.forms subscripts saving safetensors npy
 interface array_api
 suanzi _attributes _array_api
 dask
 cluster
 conformance.subjects.wire conformance
+truth
 conformance.model
 conformance.truth
 conformance.judging
 conformance.cases
+conformance.nn
 conformance.header conformance.subjects
 conformance.reports
 conformance.mustpass conformance.evidence

@@ -57,7 +57,14 @@ class Catalogue:
 _KNOWN: dict[str, Catalogue] = {
     STANDARD: Catalogue(
         STANDARD, os.path.dirname(__file__), "suanzi.ops", "the standard, T/AI 131.1-2025"
-    )
+    ),
+    "nn": Catalogue(
+        "nn",
+        os.path.join(os.path.dirname(os.path.dirname(__file__)), "nn"),
+        "suanzi.nn",
+        "the model operators",
+        "suanzi.conformance.nn",
+    ),
 }
 
 

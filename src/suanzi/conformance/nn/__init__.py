@@ -1,0 +1,13 @@
+"""The cases of the model operators, one file for each category; `_calls` makes them of calls."""
+
+from suanzi.conformance.nn import (  # noqa: F401
+    activations,
+    attention,
+    convolutions,
+    layers,
+    losses,
+    norms,
+    pooling,
+    sampling,
+    softmaxes,
+)

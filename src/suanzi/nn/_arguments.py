@@ -1,0 +1,35 @@
+"""The arguments that model operators share: float tensors and axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi._hints import shown
+from suanzi.ops.linear_algebra_products import dtype_of
+from suanzi.registry import Operator
+from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.scalars import integer_argument
+from suanzi.status import InvalidArgument
+from suanzi.tensors.parts import converted
+from suanzi.tensors.tensor import Tensor
+
+
+def float_operand(op: Operator, name: str, x: Any) -> Tensor:
+    """Return an argument as a tensor of floats: integers as the rule set in force has them."""
+    return float_operands(op, {name: x})[name]
+
+
+def float_operands(op: Operator, given: dict[str, Any]) -> dict[str, Tensor]:
+    """Return arguments promoted to one dtype of floats; what is None is left out."""
+    found = {n: real_argument(op, n, x) for n, x in given.items() if x is not None}
+    target = dtype_of(op, found, None)
+    return {name: converted(x, target) for name, x in found.items()}
+
+
+def axis_argument(op: Operator, axis: Any, ndim: int, name: str = "axis") -> int:
+    """Return an axis, counted from the end if it is negative, as one that is not."""
+    number = integer_argument(op, name, axis)
+    if not -ndim <= number < ndim:
+        allowed = f"{-ndim} to {ndim - 1}" if ndim else "none: x has no axes"
+        raise InvalidArgument(f"{op.title}: {name} is {shown(number)}; it must be {allowed}.")
+    return number % ndim

@@ -1,0 +1,5 @@
+"""PLACEHOLDER convolutions."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

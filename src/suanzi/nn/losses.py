@@ -1,0 +1,5 @@
+"""PLACEHOLDER losses."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

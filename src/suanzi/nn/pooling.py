@@ -1,0 +1,5 @@
+"""PLACEHOLDER pooling."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,5 @@
+"""PLACEHOLDER sampling."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

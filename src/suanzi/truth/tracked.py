@@ -1,0 +1,450 @@
+"""Numbers that know how far a computation of them may be off: running error analysis.
+
+A definition of an operator is written once, with these numbers. Its `value` is the truth: every
+digit of it in mpmath, or float64 for large tensors. Its `error` bounds what the same computation
+may be off in an arithmetic of unit roundoff u, whatever the order of its sums: each operation adds
+u times its result, and passes on the errors of its operands. So the bound of a softmax or of an
+attention follows from the data, the length and the dtype; nobody chooses it.
+
+    with arithmetic("float32"):
+        e = exp(x - x.max(axis, keepdims=True))
+        y = e / e.sum(axis, keepdims=True)
+
+What an implementation is free to do is part of each rule: an exponential by way of exp2, a
+reciprocal instead of a quotient, sums in any order. Where a result leaves the range of the
+arithmetic, the error is infinite: nothing is required there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+BITS = 200
+"""The precision of exact values, in bits."""
+_FUNCTIONS = 4.0
+"""How many units of roundoff a function of a library may be off: OpenCL allows 3 to 5 ULP."""
+_SIGMAS = 6.0
+"""Of n roundings, how many standard deviations: the chance that a right sum is beyond is 1e-9."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """What a computation is done in."""
+
+    unit: float
+    """The unit roundoff: 2**-24 of float32."""
+    largest: float
+    tiny: float
+    """What an underflow may lose."""
+    exact: bool
+    """Whether values are mpmath's, with all digits; else they are float64."""
+
+
+# The largest numbers are those before the last few roundings can overflow.
+_FORMATS = {
+    "float16": (2.0**-11, 65504.0, 2.0**-24),
+    "bfloat16": (2.0**-8, 3.3e38, 2.0**-126),
+    "tfloat32": (2.0**-11, 3.4e38, 2.0**-126),
+    "float32": (2.0**-24, 3.4e38, 2.0**-126),
+    "float64": (2.0**-53, 1.79e308, 2.0**-1022),
+}
+_now = Arithmetic(*_FORMATS["float32"], exact=True)
+
+
+@contextmanager
+def arithmetic(name: str, exact: bool = True) -> Iterator[Arithmetic]:
+    """Follow the errors of an arithmetic; values are exact, or float64 for large tensors.
+
+    The errors of float64 values are counted with the others, so that what is within the bound of
+    such a truth is within that of the exact one and its own.
+
+    >>> with arithmetic("float32"):
+    ...     y = exp(tracked([1.0]))
+    >>> float(y.value[0]), y.error[0] < 1e-6
+    (2.718281828459045, True)
+    """
+    global _now
+    unit, largest, tiny = _FORMATS[name]
+    before = _now
+    _now = Arithmetic(unit if exact else unit + 2.0**-52, largest, tiny, exact)
+    try:
+        with mpmath.workprec(BITS):
+            yield _now
+    finally:
+        _now = before
+
+
+def _mp(name: str) -> Callable[[Any], Any]:
+    return np.frompyfunc(getattr(mpmath, name), 1, 1)
+
+
+_to_mpf = np.frompyfunc(mpmath.mpf, 1, 1)
+
+
+class Tracked:
+    """An array of numbers, each with a bound of the error of computing it.
+
+    >>> with arithmetic("float32"):
+    ...     x = tracked([1.0, 2.0]) / 3
+    >>> x.shape, [float(e) < 1e-7 for e in x.error]
+    ((2,), [True, True])
+    """
+
+    __array_ufunc__ = None  # so that NumPy leaves `array - tracked` to this class
+    __slots__ = ("error", "value")
+
+    def __init__(self, value: NDArray[Any], error: NDArray[np.float64]) -> None:
+        self.value, self.error = value, error
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return tuple(self.value.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self.value.ndim)
+
+    @property
+    def size(self) -> NDArray[np.float64]:
+        """The magnitudes, as float64."""
+        return np.abs(self.value.astype(np.float64))
+
+    # ---- arithmetic ----------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Tracked:
+        y = tracked(other)
+        return _rounded(_numpy(np.add, self.value, y.value), self.error + y.error)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Tracked:
+        return Tracked(-self.value, self.error)
+
+    def __sub__(self, other: Any) -> Tracked:
+        y = tracked(other)
+        return _rounded(_numpy(np.subtract, self.value, y.value), self.error + y.error)
+
+    def __rsub__(self, other: Any) -> Tracked:
+        return tracked(other) - self
+
+    def __mul__(self, other: Any) -> Tracked:
+        y = tracked(other)
+        with np.errstate(all="ignore"):
+            passed = _product(self.size, y.error) + _product(y.size + y.error, self.error)
+        return _rounded(_numpy(np.multiply, self.value, y.value), passed)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Tracked:
+        y = tracked(other)
+        value = _quotient(self.value, y.value)
+        with np.errstate(all="ignore"):
+            size = np.abs(value.astype(np.float64))
+            certain = y.size - y.error
+            passed = (self.error + _product(size, y.error)) / certain
+            passed = np.where(self.error + y.error == 0, 0.0, passed)
+            passed = np.where(certain > 0, passed, np.where(y.error == 0, 0.0, np.inf))
+        return _rounded(value, passed, 3.0)  # also by way of a reciprocal
+
+    def __rtruediv__(self, other: Any) -> Tracked:
+        return tracked(other) / self
+
+    def __matmul__(self, other: Any) -> Tracked:
+        """The product of matrices, a sum of products; its operands are broadcast."""
+        y = tracked(other)
+        left = Tracked(self.value[..., :, :, None], self.error[..., :, :, None])
+        right = Tracked(y.value[..., None, :, :], y.error[..., None, :, :])
+        return (left * right).sum(-2)
+
+    # ---- along axes ----------------------------------------------------------------------------
+
+    def sum(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:
+        """The sum in any order.
+
+        Of n roundings, each of at most u times a partial sum, the error is at most (n - 1) u times
+        the sum of magnitudes; beyond a few dozen it is also below six standard deviations of
+        independent ones (Higham and Mary, 2019), where partial sums are those of this order.
+        """
+        x = self._along(axis)
+        n = x.value.shape[-1]
+        with np.errstate(all="ignore"):
+            zero = mpmath.mpf(0) if _now.exact else 0.0
+            value = _numpy(np.add.reduce, x.value, axis=-1, initial=zero) if n else _zeros(x, -1)
+            sizes = x.size
+            proven = max(n - 1, 0) * sizes.sum(-1)
+            partial = np.abs(np.cumsum(x.value.astype(np.float64), -1)).max(-1, initial=0.0)
+            spread = 2 * np.sqrt((sizes * sizes).sum(-1))
+            likely = _SIGMAS * math.sqrt(n) * np.maximum(partial, spread)
+            rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)
+            error = x.error.sum(-1) + _now.unit * rounding
+            # A partial sum may overflow where the sum does not.
+            error = np.where(sizes.sum(-1) > _now.largest, np.inf, error)
+        return self._kept(_rounded(value, error, 0.0), axis, keepdims)
+
+    def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:
+        """The sum by the number of elements."""
+        count = self._along(axis).value.shape[-1]
+        return self.sum(axis, keepdims) / count
+
+    def max(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:
+        """The largest; NaN if there is one."""
+        x = self._along(axis)
+        start = -mpmath.inf if _now.exact else -math.inf
+        made = _numpy(np.frompyfunc(_larger, 2, 1).reduce, x.value, axis=-1, initial=start)
+        return self._kept(Tracked(made, x.error.max(-1, initial=0.0)), axis, keepdims)
+
+    def _along(self, axis: int | Sequence[int] | None) -> Tracked:
+        """Return the axes of a reduction as the last one."""
+        axes = _axes(axis, self.ndim)
+        kept = [a for a in range(self.ndim) if a not in axes]
+        order = [*kept, *axes]
+        shape = (*(self.shape[a] for a in kept), math.prod(self.shape[a] for a in axes))
+        return Tracked(
+            self.value.transpose(order).reshape(shape), self.error.transpose(order).reshape(shape)
+        )
+
+    def _kept(self, made: Tracked, axis: int | Sequence[int] | None, keepdims: bool) -> Tracked:
+        if not keepdims:
+            return made
+        axes = _axes(axis, self.ndim)
+        shape = [1 if a in axes else n for a, n in enumerate(self.shape)]
+        return made.reshape(*shape)
+
+    # ---- moving --------------------------------------------------------------------------------
+
+    def reshape(self, *shape: int) -> Tracked:
+        """The same elements in another shape."""
+        return Tracked(self.value.reshape(shape), self.error.reshape(shape))
+
+    def transpose(self, *axes: int) -> Tracked:
+        """The axes in another order."""
+        return Tracked(self.value.transpose(axes), self.error.transpose(axes))
+
+    def __getitem__(self, index: Any) -> Tracked:
+        value, error = self.value[index], self.error[index]
+        return Tracked(np.asarray(value, dtype=self.value.dtype), np.asarray(error, np.float64))
+
+
+def tracked(x: Any) -> Tracked:
+    """Return numbers, or an array of them, as exact operands."""
+    if isinstance(x, Tracked):
+        return x
+    if _now.exact:
+        given = np.asarray(x, dtype=object)
+        value = _numpy(_to_mpf, given) if given.size else given
+    else:
+        value = np.asarray(x, dtype=np.float64)
+    return Tracked(value, np.zeros(value.shape))
+
+
+def _numpy(function: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
+    with np.errstate(all="ignore"):
+        return np.asarray(function(*args, **kwargs), dtype=object if _now.exact else np.float64)
+
+
+def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A product of bounds, where nothing times infinity is nothing."""
+    found: NDArray[np.float64] = np.where((a == 0) | (b == 0), 0.0, a * b)
+    return found
+
+
+def _divided(a: Any, b: Any) -> Any:
+    if b != 0 or mpmath.isnan(a):
+        return a / b
+    return mpmath.nan if a == 0 else mpmath.inf * mpmath.sign(a)
+
+
+_mp_divided = np.frompyfunc(_divided, 2, 1)
+
+
+def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    return _numpy(_mp_divided if _now.exact else np.divide, a, b)
+
+
+def _zeros(x: Tracked, axis: int) -> NDArray[Any]:
+    shape = np.delete(np.asarray(x.shape), axis)
+    return np.full(tuple(map(int, shape)), mpmath.mpf(0) if _now.exact else 0.0)
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return a if a != a or a >= b else b
+
+
+def _axes(axis: int | Sequence[int] | None, ndim: int) -> list[int]:
+    if axis is None:
+        return list(range(ndim))
+    return [a % ndim for a in ((axis,) if isinstance(axis, int) else axis)]
+
+
+def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
+    """Return a result with the errors of its operands and its own, of some units of roundoff."""
+    with np.errstate(all="ignore"):
+        size = np.abs(value.astype(np.float64))
+        error = passed + units * _now.unit * (size + passed)
+        small = (size < 16 * _now.tiny) & np.asarray(value != 0, dtype=bool)
+        error = np.where(small, error + _now.tiny, error)
+        error = np.where(np.isfinite(size) & (size + passed > _now.largest), np.inf, error)
+    # Of infinities and NaN, no error is known nor needed: they are compared as they are.
+    return Tracked(value, np.where(np.isfinite(size), error, 0.0))
+
+
+# ---- functions ----------------------------------------------------------------------------------
+
+
+def _function(
+    x: Any, exact: Callable[[Any], Any], fast: Callable[[Any], Any], passed: Callable[..., Any]
+) -> Tracked:
+    """Apply a function; `passed` is what an error of its argument makes of its result at most."""
+    given = tracked(x)
+    value = _numpy(exact if _now.exact else fast, given.value) if given.value.size else given.value
+    with np.errstate(all="ignore"):
+        plain = given.value.astype(np.float64)
+        error = np.where(given.error == 0, 0.0, passed(plain, given.error, value))
+    return _rounded(value, error, _FUNCTIONS)
+
+
+def exp(x: Any) -> Tracked:
+    """The exponential, also as 2 to the power of x log2(e), whose product is rounded."""
+    given = tracked(x)
+
+    def passed(at: Any, error: Any, value: Any) -> Any:
+        return np.abs(value.astype(np.float64)) * np.expm1(error)
+
+    with np.errstate(all="ignore"):
+        scaled = given.error + 2 * _now.unit * np.minimum(given.size, 1e4)
+    return _function(Tracked(given.value, scaled), _mp("exp"), np.exp, passed)
+
+
+def log(x: Any) -> Tracked:
+    """The natural logarithm."""
+
+    def passed(at: Any, error: Any, value: Any) -> Any:
+        return np.where(at > error, -np.log1p(-error / at), np.inf)
+
+    return _function(x, np.frompyfunc(_log, 1, 1), np.log, passed)
+
+
+def _log(x: Any) -> Any:
+    return mpmath.log(x) if x > 0 else mpmath.nan if x != 0 else -mpmath.inf
+
+
+def log1p(x: Any) -> Tracked:
+    """log(1 + x)."""
+
+    def passed(at: Any, error: Any, value: Any) -> Any:
+        return np.where(1 + at > error, -np.log1p(-error / (1 + at)), np.inf)
+
+    return _function(x, np.frompyfunc(lambda v: _log(1 + v), 1, 1), np.log1p, passed)
+
+
+def sqrt(x: Any) -> Tracked:
+    """The square root."""
+
+    def passed(at: Any, error: Any, value: Any) -> Any:
+        return np.where(at >= error, error / np.sqrt(at), np.sqrt(error))
+
+    exact = np.frompyfunc(lambda v: mpmath.sqrt(v) if v >= 0 else mpmath.nan, 1, 1)
+    return _function(x, exact, np.sqrt, passed)
+
+
+def tanh(x: Any) -> Tracked:
+    """The hyperbolic tangent."""
+
+    def passed(at: Any, error: Any, value: Any) -> Any:
+        return error / np.cosh(np.minimum(np.maximum(np.abs(at) - error, 0), 350)) ** 2
+
+    return _function(x, _mp("tanh"), np.tanh, passed)
+
+
+def sin(x: Any) -> Tracked:
+    """The sine."""
+    return _function(x, _mp("sin"), np.sin, lambda at, error, value: error)
+
+
+def cos(x: Any) -> Tracked:
+    """The cosine."""
+    return _function(x, _mp("cos"), np.cos, lambda at, error, value: error)
+
+
+def _bell(at: Any, error: Any, value: Any) -> Any:
+    """What an error makes of erf and erfc: the derivative is 2 / sqrt(pi) exp(-x**2)."""
+    return error * 1.1283791670955126 * np.exp(-(np.maximum(np.abs(at) - error, 0) ** 2))
+
+
+def erf(x: Any) -> Tracked:
+    """The error function."""
+    return _function(x, _mp("erf"), np.frompyfunc(math.erf, 1, 1), _bell)
+
+
+def erfc(x: Any) -> Tracked:
+    """1 - erf(x)."""
+    return _function(x, _mp("erfc"), np.frompyfunc(math.erfc, 1, 1), _bell)
+
+
+def sigmoid(x: Any) -> Tracked:
+    """1 / (1 + exp(-x))."""
+
+    def passed(at: Any, error: Any, value: Any) -> Any:
+        return error * np.exp(-np.maximum(np.abs(at) - error, 0))
+
+    exact = np.frompyfunc(lambda v: 1 / (1 + mpmath.exp(-v)), 1, 1)
+    return _function(x, exact, lambda v: 1 / (1 + np.exp(-v)), passed)
+
+
+def absolute(x: Any) -> Tracked:
+    """The magnitude."""
+    given = tracked(x)
+    return Tracked(np.abs(given.value), given.error)
+
+
+def where(condition: Any, x: Any, y: Any) -> Tracked:
+    """x where a condition of exact numbers holds, and y elsewhere."""
+    a, b = tracked(x), tracked(y)
+    value = np.where(condition, a.value, b.value)
+    return Tracked(value, np.where(condition, a.error, b.error))
+
+
+def maximum(x: Any, y: Any) -> Tracked:
+    """The larger of two; NaN if one is."""
+    a, b = tracked(x), tracked(y)
+    value = _numpy(np.frompyfunc(_larger_or_nan, 2, 1), a.value, b.value)
+    return Tracked(value, np.maximum(*np.broadcast_arrays(a.error, b.error)))
+
+
+def minimum(x: Any, y: Any) -> Tracked:
+    """The smaller of two; NaN if one is."""
+    return -maximum(-tracked(x), -tracked(y))
+
+
+def _larger_or_nan(a: Any, b: Any) -> Any:
+    return a if a != a or (b == b and a >= b) else b
+
+
+def concatenate(parts: Sequence[Tracked], axis: int = 0) -> Tracked:
+    """Tensors one after the other along an axis."""
+    return Tracked(
+        np.concatenate([p.value for p in parts], axis),
+        np.concatenate([p.error for p in parts], axis),
+    )
+
+
+def pad(x: Tracked, widths: Sequence[tuple[int, int]], with_value: float = 0.0) -> Tracked:
+    """A tensor with a border of one value."""
+    fill = tracked(with_value).value[()]
+    value = np.pad(x.value, widths, constant_values=fill)
+    return Tracked(value, np.pad(x.error, widths))
+
+
+def rounded_to(x: Tracked, unit: float) -> Tracked:
+    """A result stored in an arithmetic of another unit roundoff: one rounding more."""
+    return Tracked(x.value, x.error + unit * (x.size + x.error))
