@@ -22,7 +22,7 @@ OTHER = Catalogue("other_name", ".", "json", "named otherwise than its entry poi
 def test_a_broken_package(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     entries = {"here": [EntryPoint("here", value, ENTRY_POINTS)]}
     monkeypatch.setattr(known, "_announced", lambda: entries)
-    assert catalogues() == (STANDARD, "here")
+    assert catalogues() == (STANDARD, "nn", "here")
     for use in (lambda: catalogue("here"), lambda: interface("here:relu")):
         with pytest.raises(sz.InvalidArgument, match=f"here = {value}"):
             use()

@@ -37,6 +37,7 @@ def check(
     backend: str = "suanzi",
     python: Python = None,
     device: str | None = None,
+    catalogue: str | None = None,
     op: Words = None,
     category: Words = None,
     dtype: Words = None,
@@ -77,6 +78,7 @@ def check(
     suanzi check --backend ./libvendor.so --minimal --deviations known.toml --junit out.xml
     suanzi check --backend torch --python ~/envs/torch/bin/python --op add --dtype f16
     suanzi check --case exp/special/float16/*
+    suanzi check --catalogue nn --backend torch
     suanzi check --backend ./libvendor.so --op add --watch
     suanzi check --backend torch --shard 2/5 --json torch-2.json
     suanzi check --cluster tcp://scheduler:8786
@@ -89,6 +91,8 @@ def check(
         C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
     device
         Where suanzi computes: `cpu`, or `cluster` for tensors of blocks on Dask.
+    catalogue
+        The operators of another catalogue than the standard: `nn`, those that models need.
     op
         Only these interfaces, by any of their names, or their clauses; with commas, or repeated.
     category
@@ -141,7 +145,7 @@ def check(
     from suanzi.conformance.model.tallies import decision_of
 
     filters: dict[str, Any] = {
-        "ops": _named("op", op), "categories": _named("category", category),
+        "catalogue": catalogue, "ops": _named("op", op), "categories": _named("category", category),
         "dtypes": _named("dtype", dtype), "groups": _named("group", group),
         "minimal": minimal, "only": case or (), "quick": quick, "normative": normative,
         "seed": seed, "folder": cases,

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 from suanzi import __version__
 from suanzi._hints import nearest
-from suanzi.conformance.cases import Wanted, cases, frozen, load, operators
+from suanzi.conformance.cases import Wanted, cases, frozen, load, load_catalogue, operators
 from suanzi.conformance.evidence import evidence
 from suanzi.conformance.model.case import GROUPS, Case
+from suanzi.conformance.model.members import members
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.model.tallies import CASE_FILTERS, OPERATOR_FILTERS
 from suanzi.conformance.reports import deviations as known
@@ -33,6 +34,8 @@ from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set, text_for_others
 from suanzi.promote.rules import RuleSet
 from suanzi.standard import category_named, interface, interfaces
+from suanzi.standard.catalogues import STANDARD, key_of
+from suanzi.standard.catalogues import catalogue as known_catalogue
 from suanzi.status import InternalError, InvalidArgument
 
 FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS, "normative")
@@ -59,6 +62,7 @@ def check(
     *,
     python: str | None = None,
     device: str | None = None,
+    catalogue: str | None = None,
     ops: Sequence[str] = (),
     categories: Sequence[str] = (),
     dtypes: Sequence[str] = (),
@@ -84,6 +88,7 @@ def check(
 ) -> Run:
     """Run the cases of the standard against a backend, and return the results.
 
+    `catalogue` names another set of operators than the standard's: ``"nn"``, the model operators.
     `only` has ids of cases, or patterns of them (``exp/special/*``). `rules` is the rule set of the
     promotion cases, or its name; by default the backend's own. `jobs` is the number of processes,
     by default one for each core. Interfaces that the backend does not claim to have are not tested,
@@ -104,6 +109,7 @@ def check(
     begun = time.monotonic()
     settings = {
         **filters(
+            catalogue=catalogue,
             ops=ops,
             categories=categories,
             dtypes=dtypes,
@@ -152,7 +158,7 @@ def check(
             settings["cluster"] = cluster
         found, done, interrupted = _run(started, work, settings, progress, answers)
     listed = [*known.packaged(facts.name), *listed]
-    order = dict.fromkeys([*interfaces(), *found])
+    order = dict.fromkeys([*members(settings["catalogue"] or STANDARD), *found])
     results = blamed([r for op in order for r in sorted(found.get(op, ()), key=_group)])
     results = settle(results)
     results, unused = known.apply(results, listed, facts.version)
@@ -186,7 +192,8 @@ def _unclaimed(facts: Facts, settings: dict[str, Any]) -> dict[str, str]:
     if settings["ops"] or settings["cases"]:
         return {}
     asked = set(_operators(settings))
-    return {op: why for op, why in unclaimed(facts).items() if op in asked}
+    of = settings.get("catalogue") or STANDARD
+    return {op: why for op, why in unclaimed(facts, of).items() if op in asked}
 
 
 def _with_the_settings(run: Run, result: Result) -> Result:
@@ -205,6 +212,7 @@ def cores() -> int:
 
 def filters(
     *,
+    catalogue: str | None = None,
     ops: Sequence[str] = (),
     categories: Sequence[str] = (),
     dtypes: Sequence[str] = (),
@@ -223,9 +231,11 @@ def filters(
     >>> filters(ops=["op_add"], dtypes=["f16"])["dtypes"]
     ['float16']
     """
+    of = known_catalogue(catalogue or STANDARD).name
     asked: dict[str, Any] = {
-        "ops": [interface(name).key for name in ops] or None,
-        "categories": [category_named(name) for name in categories] or None,
+        "catalogue": None if of == STANDARD else of,
+        "ops": [_named_in(of, name) for name in ops] or None,
+        "categories": [category_named(name, of) for name in categories] or None,
         "minimal": bool(minimal),
         "dtypes": [_dtype(name) for name in dtypes] or None,
         "groups": [_one_of("group", name, GROUPS) for name in groups] or None,
@@ -288,8 +298,14 @@ def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
 def _operators(settings: dict[str, Any]) -> list[str]:
     """Return the selected interfaces, in the standard's order."""
     found = operators(
-        settings["ops"] or (), settings["categories"] or (), minimal=settings["minimal"]
+        settings["ops"] or (),
+        settings["categories"] or (),
+        minimal=settings["minimal"],
+        of=settings.get("catalogue") or STANDARD,
     )
+    heads = (pattern.partition("/")[0] for pattern in settings["cases"] or ())
+    for of in {head.rpartition(":")[0] for head in heads} - {""}:
+        found += [op for op in operators(of=of) if op not in found]
     if not found:
         raise InvalidArgument("check: no interface is left; the filters contradict each other.")
     return found
@@ -312,8 +328,23 @@ def _prepare(settings: dict[str, Any]) -> None:
     if settings["cases"] is not None:
         ops = [op for pattern in settings["cases"] for op in _operators_of(pattern, ops)]
     if len(ops) == 1 or settings["jobs"] == 1 or settings["cases"] is not None:
-        for category in dict.fromkeys(interface(op).category for op in ops):
-            load(category)
+        for of, category in dict.fromkeys(map(_home, ops)):
+            if of == STANDARD:
+                load(category)
+            else:
+                load_catalogue(of)
+
+
+def _home(op: str) -> tuple[str, str]:
+    facts = interface(op)
+    return facts.catalogue, facts.category
+
+
+def _named_in(of: str, name: str) -> str:
+    """Return the key of an operator by a name: of a catalogue first, then of the others."""
+    if of != STANDARD and ":" not in name and name in interfaces(of):
+        return key_of(of, name)
+    return interface(name).key
 
 
 def _narrowed(patterns: Sequence[str], wanted: Wanted) -> Wanted:

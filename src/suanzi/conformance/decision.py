@@ -165,6 +165,8 @@ class Scope:
     """The dtypes that the backend has, in words; empty for all."""
     strict: bool = False
     """Whether failures in quality and extensions count, too."""
+    beyond: str = "beyond the standard"
+    """How a sentence describes cases that are not required."""
     require: str | None = None
     """A level without which the run fails."""
 
@@ -278,7 +280,7 @@ def _answer(lacking: bool, partial: bool) -> Answer:
 def _headline(total: Tally, levels: Sequence[Level], scope: Scope) -> tuple[str, Style]:
     text, style = _sentence(total, levels, scope)
     if total.flawed and style != "bad":
-        text += f" {_many(total.flawed)} beyond the standard failed."
+        text += f" {_many(total.flawed)} {scope.beyond} failed."
         style = "bad" if scope.strict else "warn"
     if scope.unfinished:
         text = f"Interrupted. So far: {text[0].lower()}{text[1:]}"
@@ -293,7 +295,7 @@ def _sentence(total: Tally, levels: Sequence[Level], scope: Scope) -> tuple[str,
     if not total.passed + total.beyond:
         return "Does not conform: no case passed.", "bad"
     if not total.required:
-        return f"No required case was tested; {_many(total.beyond)} beyond the standard passed.", ""
+        return f"No required case was tested; {_many(total.beyond)} {scope.beyond} passed.", ""
     of = f"of {_many(total.required, 'required case')}"
     if total.passed < total.required:
         failed = [f"{total.failed} {of} failed" + _known(total.known, total.failed)]

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 from suanzi.conformance import mustpass
 from suanzi.conformance.model.case import GROUPS
+from suanzi.conformance.model.members import members
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.readings import settle, unsettled
-from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 
 _OWN = ("shard", "started", "jobs", "timeout", "ids", "interrupted", "deviations", "cluster")
@@ -78,7 +78,8 @@ def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
         _same(first, run)
     before = [result for run in runs for result in run.results]
     _once(before)
-    place = {name: i for i, name in enumerate(interfaces())}
+    order = members(first.catalogue)
+    place = {name: i for i, name in enumerate(order)}
     group = {name: i for i, name in enumerate(GROUPS)}
     before.sort(key=lambda r: (place.get(r.op, len(place)), group.get(r.group, len(group))))
     version = str(first.subject.get("version", ""))
@@ -87,7 +88,7 @@ def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
         now if now.outcome == then.outcome else known.apply([now], listed, version)[0][0]
         for then, now in zip(before, _settled(before), strict=True)
     ]
-    unfinished = [op for op in interfaces() if any(op in run.unfinished for run in runs)]
+    unfinished = [op for op in order if any(op in run.unfinished for run in runs)]
     unused = [_shard_of(run).get("unused", []) for run in runs]
     settings = {name: value for name, value in first.settings.items() if name != "shard"}
     settings |= {

@@ -83,7 +83,8 @@ def arithmetic(name: str, exact: bool = True) -> Iterator[Arithmetic]:
 
 
 def _mp(name: str) -> Callable[[Any], Any]:
-    return np.frompyfunc(getattr(mpmath, name), 1, 1)
+    function: Callable[[Any], Any] = np.frompyfunc(getattr(mpmath, name), 1, 1)
+    return function
 
 
 _to_mpf = np.frompyfunc(mpmath.mpf, 1, 1)
@@ -193,7 +194,7 @@ class Tracked:
 
     def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:
         """The sum by the number of elements."""
-        count = self._along(axis).value.shape[-1]
+        count: int = self._along(axis).value.shape[-1]
         return self.sum(axis, keepdims) / count
 
     def max(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:

@@ -48,6 +48,8 @@ class Wanted:
     """Of random values."""
     quick: bool = False
     """Whether to use fewer values and dtypes."""
+    quick_dtypes: frozenset[str] = QUICK_DTYPES
+    """The dtypes of a quick run."""
     letter: bool = False
     """Whether only what the standard requires is wanted: normative cases and interpretations."""
     folder: str | None = None
@@ -57,7 +59,7 @@ class Wanted:
         parts = case.dtype.split("-")
         if self.dtypes is not None and not self.dtypes.intersection(parts):
             return False
-        if self.quick and not QUICK_DTYPES.issuperset(parts):
+        if self.quick and not self.quick_dtypes.issuperset(parts):
             return False
         return case.group in self.groups
 
@@ -172,6 +174,8 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     chosen = wanted or Wanted()
     if chosen.rules_text is not None:
         learn_rules(chosen.rules_text)
+    if facts.catalogue != STANDARD:
+        chosen = replace(chosen, quick_dtypes=chosen.quick_dtypes | {"bfloat16"})
     made = _made(facts.key, chosen)
     found = [c for c in made if c in chosen and (not chosen.letter or c.why.basis in DEMANDED)]
     order = list(GROUPS)
@@ -197,14 +201,18 @@ def _made(op: str, wanted: Wanted) -> list[Case]:
 
 
 def operators(
-    names: Sequence[str] = (), categories: Sequence[str] = (), minimal: bool = False
+    names: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    minimal: bool = False,
+    of: str = STANDARD,
 ) -> list[str]:
-    """Return the interfaces that are wanted, in the standard's order, other catalogues' last."""
+    """Return the wanted interfaces of a catalogue in its order, named ones of others last."""
     chosen = {interface(name).key: None for name in names}
+    own = {facts.key: facts for facts in interfaces(of).values()}
     return [
-        name
-        for name, facts in interfaces().items()
-        if (not chosen or name in chosen)
+        key
+        for key, facts in own.items()
+        if (not chosen or key in chosen)
         and (not categories or facts.category in categories)
         and (not minimal or facts.minimal)
-    ] + [key for key in chosen if key not in interfaces()]
+    ] + [key for key in chosen if key not in own]

@@ -15,7 +15,8 @@ from suanzi.conformance.cases.statuses import VALID
 from suanzi.conformance.model.basis import Basis
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.standard import interfaces
+from suanzi.standard import record
+from suanzi.standard.catalogues import STANDARD
 
 _LIVES = "an output is a tensor until it is destroyed (7.2.1.18): no later call changes it"
 _NO_THREADS = "no clause mentions threads"
@@ -29,7 +30,11 @@ _ENDS = frozenset({"destroy"})
 @cases_of(*(op for op in VALID if op not in _ENDS))
 def between_calls(op: str, wanted: Wanted) -> Iterator[Case]:
     """Give the cases of one interface."""
-    first = VALID[op]()
+    yield from cases_between(op, VALID[op](), wanted)
+
+
+def cases_between(op: str, first: dict[str, Any], wanted: Wanted) -> Iterator[Case]:
+    """Give the cases of an operator, given a valid call."""
     dtype = _dtype(first)
     if not wanted.wants("calls", dtype):
         return
@@ -42,7 +47,8 @@ def between_calls(op: str, wanted: Wanted) -> Iterator[Case]:
     yield case("an output outlives later calls", "letter", _LIVES, "live", op, first, second)
     if wanted.quick:
         return
-    long = interfaces()[op].form == "elementwise"
+    facts = record(op)
+    long = facts is not None and facts.form == "elementwise" and facts.catalogue == STANDARD
     both = [{n: _tiled(v) for n, v in some.items()} for some in (first, second)] if long else None
     yield case(
         "two threads at once", "quality", _NO_THREADS, "threads", op, *(both or (first, second))

@@ -52,7 +52,7 @@ OF_EVERY_CATALOGUE.append(worked_examples)
 
 def case_of(example: Example, title: str) -> Case:
     """Return an example as a case."""
-    given = {name: _argument(value) for name, value in example.arguments.items()}
+    given = {name: argument_of(value) for name, value in example.arguments.items()}
     tensors = [v for v in (*example.arguments.values(), *example.outputs.values())
                if isinstance(v, ExampleTensor)]  # fmt: skip
     dtype = _dtype(tensors[0]) if tensors else "any"
@@ -121,9 +121,10 @@ def _tensor_output(example: Example, wanted: ExampleTensor) -> Output:
     )
 
 
-def _argument(value: Any) -> Any:
+def argument_of(value: Any) -> Any:
+    """Return an argument of an example as a case has it: tensors as data."""
     if isinstance(value, tuple):
-        return [_argument(v) for v in value]
+        return [argument_of(v) for v in value]
     if not isinstance(value, ExampleTensor):
         return value
     dtype = _dtype(value)

@@ -19,6 +19,7 @@ from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, decode
 from suanzi.conformance.model.unusual import fits, has_ties, may_overflow, not_ordinary, tensors
 from suanzi.conformance.subjects.wire import Data
 from suanzi.errata import errata
+from suanzi.standard.catalogues import STANDARD
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.case import Case
@@ -39,6 +40,13 @@ MEANING: dict[Basis, str] = {
     "tentative": "an erratum leaves it open until the committee decides: reported, not counted",
     "quality": "not required: accuracy, signs of zeros, NaN, ties, tensors without elements",
     "extension": "dtypes, layouts and options that the standard does not have",
+}
+_CATALOGUE_LABELS: dict[Basis, str] = {**LABELS, "letter": "required"}
+_CATALOGUE_MEANING: dict[Basis, str] = {
+    **MEANING,
+    "letter": "the operator's definition gives the result, within the bound of its arithmetic",
+    "quality": "not required: tensors without elements, threads, memory",
+    "extension": "strides that a backend may not have, and promotion by the rule set",
 }
 DEMANDED: frozenset[Basis] = frozenset({"letter", "reading"})
 """The bases that levels depend on."""
@@ -89,13 +97,26 @@ class Why:
     """The clause, or the erratum of an interpretation."""
     sentence: str
     """What it says, paraphrased."""
+    catalogue: str = STANDARD
 
     def __str__(self) -> str:
-        return f"{LABELS[self.basis]}, {self.clause}: {self.sentence}"
+        return f"{labels(self.catalogue)[self.basis]}, {self.clause}: {self.sentence}"
+
+
+def labels(of: str) -> dict[Basis, str]:
+    """Return how reports about a catalogue name a basis."""
+    return LABELS if of == STANDARD else _CATALOGUE_LABELS
+
+
+def meanings(of: str) -> dict[Basis, str]:
+    """Return what a basis means for the cases of a catalogue."""
+    return MEANING if of == STANDARD else _CATALOGUE_MEANING
 
 
 def why(case: Case, expected: Expected | None = None) -> Why:
     """Return the basis of a case; the expectation makes it more precise, where it is known."""
+    if case.interface.catalogue != STANDARD:
+        return _of_catalogue(case)
     found = _derived(case)
     if expected is None and case.disputed and found.basis != "extension":
         expected = case.expect()
@@ -160,6 +181,31 @@ def _derived(case: Case) -> Why:
         outputs = ", ".join(case.interface.outputs) or "nothing"
         return Why("letter", clause, f"the clause defines {outputs} for the inputs of {table}")
     return Why("letter", clause, f"the clause defines the function for the parameters of {table}")
+
+
+def _of_catalogue(case: Case) -> Why:
+    """Return the basis of a case of another catalogue, whose definitions give every result."""
+    basis, sentence = _in_a_catalogue(case)
+    basis = case.basis or basis
+    sentence = sentence if case.group == "calls" else case.because or sentence
+    return Why(basis, case.interface.clause, sentence, case.interface.catalogue)
+
+
+def _in_a_catalogue(case: Case) -> tuple[Basis, str]:
+    if case.group == "promotion":
+        return "extension", f"promotion by the rule set {case.rules}"
+    strided = [x.layout for _, x in tensors(case.arguments) if x.layout in STRIDED]
+    if strided:
+        return "extension", f"not every backend has such strides ({strided[0]})"
+    if case.group == "status":
+        return "letter", "the record lists the statuses of such calls"
+    if case.group == "empty" or any(0 in x.shape for _, x in tensors(case.arguments)):
+        return "quality", "a tensor without elements"
+    if case.group == "example":
+        return "letter", "a worked example of the record"
+    if case.group == "calls":
+        return "letter", "calls do not change what others returned, and keep no memory"
+    return "letter", "the operator's definition gives the result, within the bound that follows"
 
 
 def _between_calls(case: Case, clause: str) -> Why | None:

@@ -50,6 +50,8 @@ class Settings(TypedDict, total=False):
     seed: int
     quick: bool
     minimal: bool
+    catalogue: str | None
+    """The catalogue that was tested, if not the standard."""
     ops: Filter
     categories: Filter
     dtypes: Filter

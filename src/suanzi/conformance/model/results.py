@@ -13,8 +13,8 @@ from suanzi._decode import PRIVATE, Malformed, Numbers, decode
 from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
 from suanzi.conformance.model.blocks import unpacked
+from suanzi.conformance.model.members import catalogue_of, members
 from suanzi.conformance.model.reported import Block, Evidence, Measure, Settings, Subject
-from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 
 Outcome = Literal["passed", "failed", "unsupported", "crashed", "hung", "skipped"]
@@ -190,12 +190,17 @@ class Run:
 
     @property
     def flawless(self) -> bool:
-        """Whether it conforms, and no case beyond the standard failed, either."""
+        """Whether it conforms, and no case that is not required failed, either."""
         return self.conforms and not self.decision.total.flawed
 
+    @cached_property
+    def catalogue(self) -> str:
+        """The catalogue that it is about, ``standard`` in most runs."""
+        return catalogue_of(self.settings, {r.op for r in self.results})
+
     def by_operator(self) -> dict[str, list[Result]]:
-        """Return the results of each interface, in the standard's order."""
-        found: dict[str, list[Result]] = {name: [] for name in interfaces()}
+        """Return the results of each interface, in the order of its catalogue."""
+        found: dict[str, list[Result]] = {name: [] for name in members(self.catalogue)}
         for result in self.results:
             # A report of another version may have an interface that this one has not.
             found.setdefault(result.op, []).append(result)

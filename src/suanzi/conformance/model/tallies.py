@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 from suanzi.conformance.decision import Decision, Scope, Tally, decide
 from suanzi.conformance.model.basis import STANDARD_DTYPES
+from suanzi.conformance.model.members import dtypes_asked, members
 from suanzi.dtypes import DTYPES
-from suanzi.standard import interfaces
+from suanzi.standard.catalogues import STANDARD
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Result, Run
 
 _ORDER = [d.name for d in DTYPES if d.name in STANDARD_DTYPES]
+_ALL = [d.name for d in DTYPES]
 OPERATOR_FILTERS = ("ops", "categories", "minimal")
 """The settings that leave out interfaces."""
 CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
@@ -28,9 +30,9 @@ CASE_FILTERS = ("dtypes", "groups", "cases", "quick")
 
 
 def dtypes_had(run: Run) -> tuple[str, ...]:
-    """Return the dtypes of clause 6.2 that a backend has, in the standard's order."""
+    """Return the dtypes that a backend has: of clause 6.2, or of those of another catalogue."""
     found = _declared(run) or _answered(run.results)
-    return tuple(name for name in _ORDER if name in found)
+    return tuple(name for name in (_ORDER if run.catalogue == STANDARD else _ALL) if name in found)
 
 
 def is_declared(run: Run) -> bool:
@@ -40,7 +42,8 @@ def is_declared(run: Run) -> bool:
 
 def _declared(run: Run) -> frozenset[str]:
     # Dtypes beyond the standard are no declaration: with them alone, no case would be required.
-    return STANDARD_DTYPES.intersection(run.settings.get("has") or run.subject.get("dtypes") or ())
+    there = run.settings.get("has") or run.subject.get("dtypes") or ()
+    return (STANDARD_DTYPES if run.catalogue == STANDARD else frozenset(_ALL)).intersection(there)
 
 
 def _answered(results: Iterable[Result]) -> set[str]:
@@ -55,7 +58,7 @@ def _answered(results: Iterable[Result]) -> set[str]:
 
 
 def _needs(result: Result) -> set[str]:
-    return set((result.needs or result.dtype).split("-")) & STANDARD_DTYPES
+    return dtypes_asked(result.op, (result.needs or result.dtype).split("-"))
 
 
 def is_asked(result: Result, had: Iterable[str]) -> bool:
@@ -103,16 +106,29 @@ def _cells(run: Run, had: Collection[str]) -> dict[str, Tally]:
     """Count the cells of the promotion table by interface; all of them are required."""
     found: dict[str, list[Result]] = {}
     for r in run.results:
-        if r.group == "promotion" and STANDARD_DTYPES.issuperset(r.dtype.split("-")):
+        parts = set(r.dtype.split("-"))
+        if r.group == "promotion" and parts == dtypes_asked(r.op, parts):
             required = replace(r, basis="letter", extension=False)
             found.setdefault(r.op, []).append(required)
     return {op: tally(some, had) for op, some in found.items()}
 
 
-def _in_words(had: Sequence[str]) -> str:
-    if len(had) == len(_ORDER):
+def _in_words(had: Sequence[str], of: str) -> str:
+    if len(had) == len(_ORDER) and of == STANDARD:
         return ""
-    return ", ".join(had) if len(had) < 4 else f"{len(had)} of {len(_ORDER)} dtypes"
+    if len(had) < 4:
+        return ", ".join(had)
+    return f"{len(had)} of {len(_ORDER)} dtypes" if of == STANDARD else f"{len(had)} dtypes"
+
+
+def levels_of(of: str) -> dict[str, tuple[str, list[str]]]:
+    """Return the levels of a catalogue by name: the title and the operators of each."""
+    all_of = members(of)
+    forward = [name for name, facts in all_of.items() if not facts.backward_of]
+    minimal = [name for name, facts in all_of.items() if facts.minimal]
+    found = {"minimal": ("the minimal set", minimal)} if of == STANDARD else {}
+    what = "interfaces" if of == STANDARD else "operators"
+    return {**found, "forward": ("all forward", forward), "all": (f"all {what}", list(all_of))}
 
 
 def decision_of(run: Run, require: str | None = None) -> Decision:
@@ -120,24 +136,20 @@ def decision_of(run: Run, require: str | None = None) -> Decision:
     had = dtypes_had(run)
     by_operator = run.by_operator()
     settings = run.settings
-    all_of = interfaces()
     groups = settings.get("groups") or ["promotion"]
     narrow = (*OPERATOR_FILTERS, *(f for f in CASE_FILTERS if f != "groups"), "shard")
     scope = Scope(
-        levels={
-            "minimal": ("the minimal set", [n for n, i in all_of.items() if i.minimal]),
-            "forward": ("all forward", [n for n, i in all_of.items() if not i.backward_of]),
-            "all": ("all interfaces", list(all_of)),
-        },
+        levels=levels_of(run.catalogue),
         absent=settings.get("unclaimed") or (),
         unfinished=run.unfinished,
         narrowed=any(settings.get(key) for key in CASE_FILTERS),
         rules=str(settings.get("rules", "")),
         all_rules="promotion" in groups and not any(settings.get(f) for f in narrow),
-        dtypes=_in_words(had),
+        dtypes=_in_words(had, run.catalogue),
+        beyond="beyond the standard" if run.catalogue == STANDARD else "that are not required",
         strict=bool(settings.get("strict")),
         require=require,
     )
-    names = dict.fromkeys((*all_of, *by_operator))
+    names = dict.fromkeys((*members(run.catalogue), *by_operator))
     counted = {op: tally(by_operator.get(op, ()), had) for op in names}
     return decide(counted, _cells(run, had), scope)

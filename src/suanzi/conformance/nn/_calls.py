@@ -151,6 +151,7 @@ def _case(op: str, dtype: str, call: Call, data_class: str, layout: str = "dense
         if not isinstance(x, Operand):
             return x
         of = x.dtype or dtype
+        given: list[Value]
         if x.values is not None:
             given = [int(v) if of not in FORMATS else real(float(v)) for v in x.values]
         else:

@@ -17,18 +17,17 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from suanzi import __version__
-from suanzi.conformance.model.basis import LABELS, MEANING
+from suanzi.conformance.model.basis import labels, meanings
 from suanzi.conformance.model.case import GROUPS
+from suanzi.conformance.model.members import facts_of, long_title_of, members
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
 from suanzi.conformance.reports import summary
-from suanzi.conformance.reports.json import STANDARD
 from suanzi.conformance.reports.junit import clean
 from suanzi.conformance.reports.kinds import kinds
 from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.readings import followed
 from suanzi.saving import write_file
-from suanzi.standard import interfaces
 
 _REASONS = 10
 """How many reasons for unanswered cases are shown per interface."""
@@ -69,9 +68,9 @@ def _facts(run: Run) -> dict[str, Any]:
     known = [r for r in run.results if r.bad and r.known is not None]
     return {
         "run": run,
-        "labels": LABELS,
+        "labels": labels(run.catalogue),
         "version": __version__,
-        "standard": STANDARD,
+        "standard": long_title_of(run.catalogue),
         "subject": summary.subject_of(run),
         "settings": summary.settings_of(run),
         "decision": run.decision,
@@ -80,7 +79,9 @@ def _facts(run: Run) -> dict[str, Any]:
         "shares": {o: summary.share(count[o], count["cases"]) for o in OUTCOMES},
         "outcomes": OUTCOMES,
         "bases": [
-            (LABELS[n], counts(s), MEANING[n]) for n, s in by_basis(run.results).items() if s
+            (labels(run.catalogue)[n], counts(s), meanings(run.catalogue)[n])
+            for n, s in by_basis(run.results).items()
+            if s
         ],
         "dtypes": ", ".join(dtypes_had(run)),
         "declared": is_declared(run),
@@ -110,12 +111,12 @@ def _facts(run: Run) -> dict[str, Any]:
 
 
 def _category(op: str) -> str:
-    facts = interfaces().get(op)
+    facts = facts_of(op)
     return facts.category if facts else "others"
 
 
 def _clause(op: str) -> str:
-    facts = interfaces().get(op)
+    facts = facts_of(op)
     return facts.clause if facts else ""
 
 
@@ -216,5 +217,5 @@ def _mapping(run: Run, stand: dict[str, Standing]) -> Sequence[dict[str, Any]]:
             "verdict": stand[op].verdict,
             "style": summary.VERDICT_STYLES[stand[op].verdict],
         }
-        for op, facts in interfaces().items()
+        for op, facts in members(run.catalogue).items()
     ]

@@ -11,6 +11,7 @@ from typing import Any
 from suanzi import __version__
 from suanzi._decode import Malformed, decode, schema_of
 from suanzi.conformance.model.blocks import packed
+from suanzi.conformance.model.members import long_title_of
 from suanzi.conformance.model.reported import Block, Evidence, Settings, Subject
 from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
@@ -26,7 +27,6 @@ MOST = 1_000_000
 """Cases of a report; the kit has some 83,000."""
 LONGEST_UNPACKED = 1 << 28
 """Characters of the cases that blocks stand for; all cases of the kit have some five millions."""
-STANDARD = "T/AI 131.1-2025"
 SCHEMA_FILE = Path(__file__).parent / "report.schema.json"
 
 
@@ -47,7 +47,7 @@ def to_data(run: Run) -> dict[str, Any]:
         blocks = {"blocks": packed(some)}
     return {
         **data,
-        "kit": {"name": "suanzi", "version": __version__, "standard": STANDARD},
+        "kit": {"name": "suanzi", "version": __version__, "standard": long_title_of(run.catalogue)},
         "decision": run.decision.to_dict(),
         "conforms": run.conforms,
         "flawless": run.flawless,

@@ -15,9 +15,9 @@ from typing import Any
 from suanzi.conformance.decision import Level as Reached
 from suanzi.conformance.decision import Tally, Verdict
 from suanzi.conformance.model.basis import STANDARD_DTYPES
+from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import Result, Run, counts
-from suanzi.conformance.model.tallies import dtypes_had, is_asked, tally
-from suanzi.standard import interfaces
+from suanzi.conformance.model.tallies import dtypes_had, is_asked, levels_of, tally
 
 GRADES = (("A", 0.0), ("B", 0.01), ("C", 0.1), ("D", 0.5))
 """The largest share that may fail."""
@@ -111,7 +111,7 @@ class Standing:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the standing as data."""
-        facts = interfaces().get(self.op)
+        facts = facts_of(self.op)
         return {
             "name": self.op,
             "clause": facts.clause if facts else "",
@@ -203,7 +203,7 @@ def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
 
 
 def standings(run: Run) -> dict[str, Standing]:
-    """Return the verdict of every interface of the standard, in its order."""
+    """Return the verdict of every interface of the run's catalogue, in its order."""
     found = run.by_operator()
     had = dtypes_had(run)
     unclaimed: Mapping[str, str] = run.settings.get("unclaimed") or {}
@@ -217,17 +217,14 @@ def standings(run: Run) -> dict[str, Standing]:
 def levels(run: Run) -> list[Level]:
     """Return the levels: the minimal set, all forward, all, and the promotion rule set."""
     found, had, by_operator = standings(run), dtypes_had(run), run.by_operator()
-    members = {
-        "minimal": [n for n, i in interfaces().items() if i.minimal],
-        "forward": [n for n, i in interfaces().items() if not i.backward_of],
-        "all": list(interfaces()),
-    }
+    of_level = levels_of(run.catalogue)
     return [
         Level(
             **vars(one),
             in_the_way=tuple(_in_the_way(found[op]) if op in found else op for op in one.lacking),
             quality=quality_of(
-                (r for op in members.get(one.name, ()) for r in by_operator.get(op, ())), had
+                (r for op in of_level.get(one.name, ("", ()))[1] for r in by_operator.get(op, ())),
+                had,
             ),
             dtypes=had,
         )

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suanzi.conformance.decision import Answer, Style, Tally, Verdict
-from suanzi.conformance.model.basis import DEMANDED, LABELS
+from suanzi.conformance.model.basis import DEMANDED, labels
+from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
 from suanzi.conformance.model.titles import options_of
 from suanzi.conformance.reports.kinds import kinds, spread
 from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.readings import followed
-from suanzi.standard import interfaces
+from suanzi.standard.catalogues import STANDARD
 
 VERDICT_STYLES: dict[Verdict, Style] = {
     "conforms": "good",
@@ -92,7 +93,7 @@ def categories(run: Run) -> list[Part]:
     header = (*first, "cases", *columns, "ULP/bound", "verdict")
     by_category: dict[str, list[str]] = {}
     for op in found:
-        facts = interfaces().get(op)
+        facts = facts_of(op)
         by_category.setdefault(facts.category if facts else "others", []).append(op)
     return [
         Table(
@@ -184,6 +185,7 @@ def settings_of(run: Run) -> str:
     """Return the settings in a line."""
     s = run.settings
     said = [f"promotion by {s.get('rules', '?')}", f"seed {s.get('seed', 0)}"]
+    said += [f"catalogue {s['catalogue']}"] if s.get("catalogue") else []
     said += [flag for flag in ("quick", "minimal", "normative", "strict") if s.get(flag)]
     for name in ("ops", "categories", "dtypes", "groups", "cases"):
         if s.get(name):
@@ -255,6 +257,11 @@ _IN_SHORT: dict[str, str] = {
 """What a basis means, in a terminal of 80 columns."""
 
 
+def _in_short(of: str, basis: str) -> str:
+    others = {"letter": "by the definition", "extension": "strides, promotion"}
+    return _IN_SHORT[basis] if of == STANDARD else others.get(basis, _IN_SHORT[basis])
+
+
 def _bases(run: Run) -> Table:
     """Return how many cases there are by the basis of their requirement."""
     rows = []
@@ -265,12 +272,12 @@ def _bases(run: Run) -> Table:
             other = sum(r.bad and r.known is None for r in some) - broken
             rows.append(
                 (
-                    Cell(LABELS[name]),
+                    Cell(labels(run.catalogue)[name]),
                     Cell(str(count["cases"])),
                     Cell(str(count["passed"])),
                     Cell(str(broken), "bad" if broken and name in DEMANDED else ""),
                     Cell(str(other) if other else ""),
-                    Cell(_IN_SHORT[name], "dim"),
+                    Cell(_in_short(run.catalogue, name), "dim"),
                 )
             )
     header = ("basis", "cases", "passed", "violated", "quality only", "meaning")
@@ -433,7 +440,8 @@ def command(run: Run, result: Result) -> str:
 
 def _mark(result: Result) -> str:
     outcome = "" if result.outcome == "failed" else f"{result.outcome}: "
-    return f"[{LABELS[result.broken]}] {outcome}" if result.bad and result.broken else outcome
+    of = STANDARD if ":" not in result.op else result.op.partition(":")[0]
+    return f"[{labels(of)[result.broken]}] {outcome}" if result.bad and result.broken else outcome
 
 
 def _first_line(result: Result) -> str:

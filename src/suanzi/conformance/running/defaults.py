@@ -9,6 +9,7 @@ from typing import Any
 
 from suanzi import interface
 from suanzi.standard import interfaces
+from suanzi.standard.catalogues import STANDARD
 
 
 @cache
@@ -18,7 +19,10 @@ def defaults(op: str) -> Mapping[str, Any]:
     >>> defaults("topk")
     {'axis': -1, 'largest': True, 'sorted': True}
     """
-    found = inspect.signature(getattr(interface, interfaces()[op].c_name)).parameters.values()
+    of, _, name = op.rpartition(":")
+    home = getattr(interface, of) if of else interface
+    function = getattr(home, interfaces(of or STANDARD)[name].c_name)
+    found = inspect.signature(function).parameters.values()
     return {
         p.name: list(p.default) if isinstance(p.default, tuple) else p.default
         for p in found

@@ -26,12 +26,13 @@ from suanzi._decode import Malformed, decode
 from suanzi._text import printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.members import members
 from suanzi.conformance.running.defaults import completed, completed_steps
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.library import registered, rule_set
 from suanzi.promote.live import NotInstalled
-from suanzi.standard import interfaces
+from suanzi.standard.catalogues import STANDARD
 from suanzi.status import InvalidArgument
 
 _GET, _SET = 3, 4  # PR_GET_DUMPABLE, PR_SET_DUMPABLE
@@ -464,8 +465,8 @@ class Local:
 UNDECLARED = "the adapter does not declare it"
 
 
-def unclaimed(facts: Facts) -> dict[str, str]:
-    """Return the interfaces that a backend does not claim, each with the reason.
+def unclaimed(facts: Facts, of: str = STANDARD) -> dict[str, str]:
+    """Return the interfaces of a catalogue that a backend does not claim, each with the reason.
 
     An adapter declares what its `mapping` has, if it has one; without one, all but its `missing`.
 
@@ -475,6 +476,7 @@ def unclaimed(facts: Facts) -> dict[str, str]:
     >>> found["sub"], found["mul"], "add" in found
     ('no sub', 'the adapter does not declare it', False)
     """
-    undeclared = {op: UNDECLARED for op in interfaces() if op not in facts.mapping}
+    ops = members(of)
+    undeclared = {op: UNDECLARED for op in ops if op not in facts.mapping}
     found = {**(undeclared if facts.mapping else {}), **facts.missing}
-    return {op: found[op] for op in interfaces() if op in found}
+    return {op: found[op] for op in ops if op in found}

@@ -14,6 +14,7 @@ from suanzi.promote.library import learn_rules
 from suanzi.sparse.making import from_dense
 from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import interfaces
+from suanzi.standard.catalogues import STANDARD, usable
 
 
 class Adapter:
@@ -25,7 +26,13 @@ class Adapter:
     statuses = True
 
     def __init__(self, level: str | None = None) -> None:
-        self.mapping = {n: f"suanzi.interface.{f.c_name}" for n, f in interfaces().items()}
+        self.mapping = {
+            facts.key: ".".join(
+                ["suanzi.interface", *([of] if of != STANDARD else []), facts.c_name]
+            )
+            for of in [one.name for one in usable()]
+            for facts in interfaces(of).values()
+        }
         self._rules = self.rules
         self._learned: set[str] = set()
         if level is not None:
