@@ -51,6 +51,7 @@ FILES = (
     "promotion",
     "array_api",
     "array_api_along",
+    "nn",
 )
 PEERS = ("numpy", "scipy", "torch")
 

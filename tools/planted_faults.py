@@ -193,6 +193,10 @@ FAULTS = (
         "    constexpr std::size_t end = vector_bytes / sizeof(T) - 1;\n"
         "    if (planted(#) && b[end] != b[end]) b[end] = a[end];\n",
         "reduce",
+        "      out[i] = key(x);\n",
+        "      out[i] = key(x);\n"
+        "      constexpr std::size_t end = vector_bytes / sizeof(I) - 1;\n"
+        "      if (planted(#) && out[i][end] == nan) out[i][end] = identity;\n",
     ),
     Fault(
         "a cumulative sum forgets what was before, every 16 groups",
