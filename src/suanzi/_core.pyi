@@ -671,3 +671,8 @@ def log_determinant(mat: Any) -> tuple[Tensor, Tensor]:
 
 def lstsq(mat: Any, rhs: Any, cut: float) -> Tensor:
     """Least-squares solutions; or Refused."""
+
+def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softcap: float, left: int, right: int, offset: int, zero_rows: bool) -> Tensor:
+    """
+    Attention of tensors (batch..., heads, rows, columns) of one dtype; a query i sees the keys from i + offset - left to i + offset + right, -1 being no limit.
+    """

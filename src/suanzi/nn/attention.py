@@ -1,5 +1,201 @@
-"""PLACEHOLDER attention."""
+"""Attention and rotary embeddings."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from suanzi import _core
+from suanzi._hints import shown
+from suanzi.dtypes import bool as boolean
+from suanzi.nn._arguments import float_operands
+from suanzi.ops.creation_wanted import number_argument
+from suanzi.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
+from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.declare import operator
+from suanzi.resolve.elementwise import common_shape
+from suanzi.resolve.scalars import flag_argument, integer_argument, integers_argument
+from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.tensors.tensor import Tensor, TensorLike
+
+__all__ = ["scaled_dot_product_attention"]
+
+Rows = Literal["zero", "nan"]
+Corner = Literal["top_left", "bottom_right"]
+
+
+@operator("8.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+def scaled_dot_product_attention(
+    q: TensorLike,
+    k: TensorLike,
+    v: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    softcap: float | None = None,
+    window: int | Sequence[int] | None = None,
+    sink: TensorLike | None = None,
+    masked_rows: Rows = "zero",
+    align: Corner = "top_left",
+) -> Tensor:
+    """Return softmax(scale q k^T) v for queries, keys and values (..., heads, rows, columns).
+
+    k and v may have fewer heads than q: consecutive heads of q share one. Other leading axes are
+    broadcast. `scale` is 1 / sqrt(columns of q) by default; `softcap` c turns a score s into
+    c tanh(s / c). Then a mask of bool hides keys where it is False, and one of floats is added.
+    `causal` hides the keys after a query, `window` = (left, right) those further away (-1: no
+    limit; one number: both). Query i stands at key i, or with `align` = "bottom_right" the last
+    query at the last key, as a KV cache needs. `sink` has a score for each head that takes part
+    without a value. A row without any key is 0, or NaN as `masked_rows` says. Hidden keys take
+    no part, even if their values are NaN.
+
+    >>> q, k = sz.tensor([[[1.0, 0.0]]]), sz.tensor([[[1.0, 0.0], [0.0, 1.0]]])
+    >>> sz.nn.scaled_dot_product_attention(q, k, k, causal=True)
+    Tensor([[[1, 0]]], dtype=float32)
+    >>> sz.nn.scaled_dot_product_attention(q, k, k, scale=0.0)
+    Tensor([[[0.5, 0.5]]], dtype=float32)
+    """
+    op = REGISTRY["nn:scaled_dot_product_attention"]
+    found = _read(op, {"q": q, "k": k, "v": v}, mask, sink)
+    options = _options(op, found, causal, scale, softcap, window, masked_rows, align)
+    made = _core.attention(*found.tensors, *options)
+    return made[0] if found.is_plain else made
+
+
+@dataclass(frozen=True)
+class _Operands:
+    """Operands of one rank of at least 3, broadcast along the batch."""
+
+    tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
+    """q, k, v, mask and sink."""
+    is_plain: bool
+    """Whether they were given without an axis of heads."""
+
+
+def _read(op: Operator, given: dict[str, Any], mask: Any, sink: Any) -> _Operands:
+    """Return checked operands: one dtype, and shapes that the core takes."""
+    hiding = None if mask is None else real_argument(op, "mask", mask)
+    added = hiding if hiding is not None and hiding.dtype is not boolean else None
+    if added is not None and added.dtype.kind != "float":
+        raise TypeMismatch(
+            f"{op.title}: mask is {added.dtype}; it must be bool (True where a key takes part) or "
+            "floating-point (added to the scores). Cast it first."
+        )
+    found = float_operands(op, {**given, "mask": added, "sink": sink})
+    q, k, v = (_with_heads(op, name, found[name]) for name in ("q", "k", "v"))
+    _check_shapes(op, found)
+    heads, queries, keys = q.shape[-3], q.shape[-2], k.shape[-2]
+    leading = {name: x.shape[:-3] for name, x in (("q", q), ("k", k), ("v", v))}
+    batch = common_shape(
+        op, {f"{name} without its last three axes": s for name, s in leading.items()}
+    )
+    if hiding is not None:
+        hiding = found.get("mask", hiding)
+        whole = (*batch, heads, queries, keys)
+        hiding = _expanded(op, "mask", hiding, whole)
+    if "sink" in found and found["sink"].shape != (heads,):
+        raise DimensionsMismatch(
+            f"{op.title}: sink has shape {found['sink'].shape}; q has {heads} heads, so it must be "
+            f"({heads},)."
+        )
+    q, k, v = (_expanded(op, "q", x, (*batch, *x.shape[-3:])) for x in (q, k, v))
+    return _Operands((q, k, v, hiding, found.get("sink")), found["q"].ndim == 2)
+
+
+def _with_heads(op: Operator, name: str, x: Tensor) -> Tensor:
+    if x.ndim < 2:
+        raise DimensionsMismatch(
+            f"{op.title}: {name} has rank {x.ndim}; it must have at least two axes, for rows and "
+            "columns, and before them one for heads."
+        )
+    return x if x.ndim > 2 else _core.view(x, x.offset, (1, *x.shape), (0, *x.strides))
+
+
+def _check_shapes(op: Operator, found: dict[str, Tensor]) -> None:
+    q, k, v = (found[name] for name in ("q", "k", "v"))
+    heads = [x.shape[-3] if x.ndim > 2 else 1 for x in (q, k, v)]
+    came = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"
+    if q.shape[-1] != k.shape[-1]:
+        raise DimensionsMismatch(f"{op.title}: {came}; the last sizes of q and k must be equal.")
+    if k.shape[-2] != v.shape[-2] or heads[1] != heads[2]:
+        raise DimensionsMismatch(
+            f"{op.title}: {came}; k and v must have the same number of rows and of heads."
+        )
+    if (heads[0] % heads[1] if heads[1] else heads[0]) != 0:
+        raise DimensionsMismatch(
+            f"{op.title}: {came}; the number of heads of q (axis -3) must be a multiple of that of "
+            "k, each of which serves as many heads of q."
+        )
+
+
+def _expanded(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a view in which axes of size 1 are repeated."""
+    if x.shape == shape:
+        return x
+    new = len(shape) - x.ndim
+    if new < 0 or any(n not in (1, m) for n, m in zip(x.shape, shape[max(new, 0) :], strict=False)):
+        raise DimensionsMismatch(
+            f"{op.title}: {name} has shape {x.shape}; it must broadcast to {shape}."
+        )
+    repeated = zip(x.shape, shape[new:], x.strides, strict=True)
+    strides = [0 if n != m else step for n, m, step in repeated]
+    return _core.view(x, x.offset, shape, (*(0 for _ in range(new)), *strides))
+
+
+def _options(
+    op: Operator,
+    found: _Operands,
+    causal: Any,
+    scale: Any,
+    softcap: Any,
+    window: Any,
+    masked_rows: Any,
+    align: Any,
+) -> tuple[float, float, int, int, int, bool]:
+    """Return scale, softcap (0: none), left, right, offset, and whether empty rows are 0."""
+    q, k = found.tensors[:2]
+    depth, queries, keys = q.shape[-1], q.shape[-2], k.shape[-2]
+    factor = _real(op, "scale", scale, 1 / math.sqrt(max(depth, 1)))
+    cap = _real(op, "softcap", softcap, 0.0)
+    if softcap is not None and not 0 < cap < math.inf:
+        raise InvalidArgument(f"{op.title}: softcap is {shown(softcap)}; it must be above 0.")
+    left, right = _window(op, window)
+    if flag_argument(op, "causal", causal):
+        right = 0
+    for name, x, allowed in (
+        ("masked_rows", masked_rows, ("zero", "nan")),
+        ("align", align, ("top_left", "bottom_right")),
+    ):
+        if x not in allowed:
+            choices = " or ".join(map(repr, allowed))
+            raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be {choices}.")
+    offset = keys - queries if align == "bottom_right" else 0
+    most = keys + queries
+    return factor, cap, min(left, most), min(right, most), offset, masked_rows == "zero"
+
+
+def _real(op: Operator, name: str, x: Any, default: float) -> float:
+    if x is None:
+        return default
+    number = number_argument(op, name, x)
+    if isinstance(number, complex):
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a real number.")
+    return float(number)
+
+
+def _window(op: Operator, window: Any) -> tuple[int, int]:
+    if window is None:
+        return -1, -1
+    if isinstance(window, int):
+        both = integer_argument(op, "window", window, 0)
+        return both, both
+    left, right = integers_argument(op, "window", window, 2)
+    if min(left, right) < -1:
+        raise InvalidArgument(
+            f"{op.title}: window is {shown(window)}; its numbers must be at least 0, or -1 for no "
+            "limit on that side."
+        )
+    return left, right

@@ -1,1 +1,71 @@
-"""PLACEHOLDER attention: cases."""
+"""Cases of attention and rotary embeddings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suanzi.conformance.nn._calls import Call, Operand, declare
+
+ALL = ("ordinary", "whole numbers", "many magnitudes", "constant", "outliers", "special values")
+Q, K, V = Operand((2, 5, 4)), Operand((2, 7, 4)), Operand((2, 7, 3))
+ROWS = Operand((1, 3, 2))
+PLAIN = ("ordinary",)
+
+
+def attend(q: Any = Q, k: Any = K, v: Any = V, **more: Any) -> dict[str, Any]:
+    """Return the arguments of attention."""
+    return {"q": q, "k": k, "v": v, **more}
+
+
+def some(*shape: int, every: int) -> Operand:
+    """Return a mask that hides every so many keys."""
+    count = 1
+    for n in shape:
+        count *= n
+    return Operand(shape, values=tuple(i % every != 0 for i in range(count)), dtype="bool")
+
+
+HIDDEN_ROW = Operand((5, 7), values=(0.0,) * 14 + (1.0,) * 21, dtype="bool")
+NO_KEYS = attend(ROWS, Operand((1, 0, 2)), Operand((1, 0, 2)))
+SPECIAL = ("ordinary", "special values")
+
+
+def of(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], **more: Any) -> dict[str, Any]:
+    """Return the arguments of attention by shapes."""
+    return attend(Operand(q), Operand(k), Operand(v), **more)
+
+
+ATTENTION = [
+    Call("two heads", attend()),
+    Call("one head without an axis", of((3, 2), (4, 2), (4, 5)), "layout", PLAIN),
+    Call("grouped queries", of((2, 4, 3, 2), (2, 2, 4, 2), (2, 2, 4, 2)), "grouped", PLAIN),
+    Call("a batch that is broadcast", of((2, 1, 3, 2), (1, 1, 4, 2), (1, 1, 4, 2)), "grouped",
+         PLAIN),
+    Call("masked", attend(mask=some(5, 7, every=3)), "mask", SPECIAL),
+    Call("masked by head", attend(mask=some(2, 1, 7, every=2)), "mask", PLAIN),
+    Call("a float mask", attend(mask=Operand((5, 7))), "mask", SPECIAL),
+    Call("rows without keys", attend(mask=HIDDEN_ROW), "mask", PLAIN),
+    Call("rows without keys are NaN", attend(mask=HIDDEN_ROW, masked_rows="nan"), "mask", PLAIN),
+    Call("causal", attend(causal=True), "mask", SPECIAL),
+    Call("causal from the last key", attend(causal=True, align="bottom_right"), "mask", PLAIN),
+    Call("more queries than keys",
+         of((1, 6, 2), (1, 3, 2), (1, 3, 2), causal=True, align="bottom_right"), "mask", PLAIN),
+    Call("a window", attend(window=[2, 1]), "mask", SPECIAL),
+    Call("a causal window", attend(window=[2, -1], causal=True, align="bottom_right"), "mask",
+         PLAIN),
+    Call("scaled", attend(scale=0.75), "options", PLAIN),
+    Call("a soft cap", attend(softcap=2.5), "options", ("ordinary", "outliers")),
+    Call("a sink", attend(sink=Operand((2,))), "options", PLAIN),
+    Call("a sink alone", attend(sink=Operand((2,)), mask=HIDDEN_ROW), "options", PLAIN),
+    Call("many rows", of((1, 40, 2), (1, 9, 2), (1, 9, 2), causal=True), "sizes", PLAIN),
+    Call("one query, several blocks of keys", of((1, 1, 2), (1, 270, 2), (1, 270, 1)), "sizes",
+         PLAIN, quick=False),
+    Call("several blocks of keys", of((1, 10, 1), (1, 300, 1), (1, 300, 1)), "sizes", PLAIN,
+         quick=False),
+    Call("no keys", NO_KEYS, "empty", PLAIN),
+    Call("no keys, NaN", {**NO_KEYS, "masked_rows": "nan"}, "empty", PLAIN),
+    Call("no queries", attend(Operand((1, 0, 2)), ROWS, ROWS), "empty", PLAIN),
+    Call("no columns", attend(Operand((1, 3, 0)), Operand((1, 3, 0)), ROWS), "empty", PLAIN),
+]  # fmt: skip
+
+declare("nn:scaled_dot_product_attention", ATTENTION, ALL)

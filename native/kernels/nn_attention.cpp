@@ -1,0 +1,161 @@
+// native/kernels/nn_attention.cpp: nn 8: the loops of attention and of rotary embeddings.
+//
+// A softmax along keys that come block by block: the scores of a block become exponentials relative to the largest
+// score so far, and what was summed before is scaled when that grows. Lanes add up side by side, in an order that
+// depends on the number of keys alone.
+#include "kernels/common.inc"
+
+#include "kernels/formats.inc"
+#include "kernels/magnitude.inc"
+
+#include "kernels/arithmetic.inc"
+
+#define xsimd SUANZI_XSIMD  // one copy of the library per level, so that the linker cannot mix them
+#include "kernels/vectors.inc"
+
+#include "kernels/logarithm.inc"
+
+#include "kernels/exponential.inc"
+#undef xsimd
+
+#include "kernels/nn_attention.h"
+
+namespace suanzi {
+namespace {
+namespace attention {
+
+template <class T>
+constexpr T infinity = std::numeric_limits<T>::infinity();
+
+// The elements from i on, and `fill` where there are none.
+template <class T>
+inline Batch<T> load_some(const T* from, std::size_t n, T fill) {
+  alignas(64) T some[Batch<T>::size];
+  for (std::size_t j = 0; j < Batch<T>::size; ++j) some[j] = j < n ? from[j] : fill;
+  return Batch<T>::load_aligned(some);
+}
+template <class T>
+inline void store_some(Batch<T> x, T* to, std::size_t n) {
+  alignas(64) T some[Batch<T>::size];
+  x.store_aligned(some);
+  std::memcpy(to, some, n * sizeof(T));
+}
+
+// f(whole batch, its elements) for each batch of n elements.
+template <class T, class F>
+inline void each(const T* x, std::size_t n, T fill, F&& f) {
+  using B = Batch<T>;
+  std::size_t i = 0;
+  for (; i + B::size <= n; i += B::size) f(B::load_unaligned(x + i), i, B::size);
+  if (i < n) f(load_some(x + i, n - i, fill), i, n - i);
+}
+template <class T>
+inline void put(Batch<T> x, T* to, std::size_t n) {
+  if (n == Batch<T>::size) x.store_unaligned(to);
+  else store_some<T>(x, to, n);
+}
+
+// Scores of products; returns the largest, NaN aside.
+template <class T>
+SUANZI_FLAT T score(T* x, std::size_t n, const ScoreTerms& terms) {
+  using B = Batch<T>;
+  B scale(static_cast<T>(terms.scale)), cap(static_cast<T>(terms.softcap)), most(-infinity<T>);
+  auto* added = static_cast<const T*>(terms.added);
+  each<T>(x, n, T{0}, [&](B s, std::size_t i, std::size_t count) {
+    s *= scale;
+    if (terms.softcap != 0) s = cap * tanh::apply(s / cap);
+    if (added) s += count == B::size ? B::load_unaligned(added + i) : load_some(added + i, count, T{0});
+    if (terms.allowed) {
+      alignas(64) T may[B::size];
+      for (std::size_t j = 0; j < B::size; ++j) may[j] = j < count && terms.allowed[i + j] ? T{0} : T{1};
+      s = xs::select(B::load_aligned(may) == B(T{0}), s, B(-infinity<T>));
+    }
+    put<T>(s, x + i, count);
+    if (count < B::size) s = load_some(x + i, count, -infinity<T>);
+    most = xs::select(s > most, s, most);
+  });
+  return xs::reduce_max(most);
+}
+
+template <class T>
+SUANZI_FLAT T exponentials(T* x, std::size_t n, T largest) {
+  using B = Batch<T>;
+  B from(largest), sum(T{0});
+  each<T>(x, n, -infinity<T>, [&](B s, std::size_t i, std::size_t count) {
+    B e = exp::apply(s - from);
+    sum += e;
+    put<T>(e, x + i, count);
+  });
+  return xs::reduce_add(sum);
+}
+
+template <class T>
+double weigh(void* products, std::size_t n, const ScoreTerms& terms, RowState& state) {
+  auto* x = static_cast<T*>(products);
+  T before = static_cast<T>(state.largest), now = score(x, n, terms);
+  now = before > now ? before : now;
+  T from = now == -infinity<T> ? T{0} : now;
+  T sum = exponentials(x, n, from), by{1};
+  if (before != now) by = exp::apply(Batch<T>(before - from)).get(0);
+  state.largest = now;
+  state.sum = static_cast<T>(static_cast<T>(state.sum) * by + sum);
+  return by;
+}
+
+template <class T>
+void update(const void* x_, double by_, void* y_, std::size_t n) {
+  auto* x = static_cast<const T*>(x_);
+  auto* y = static_cast<T*>(y_);
+  T by = static_cast<T>(by_);
+  if (x) {
+    SUANZI_LOOP
+    for (std::size_t i = 0; i < n; ++i) y[i] = y[i] * by + x[i];
+  } else if (by != T{1}) {
+    SUANZI_LOOP
+    for (std::size_t i = 0; i < n; ++i) y[i] *= by;
+  }
+}
+
+template <class T>
+bool divide(const void* x_, double by_, void* y_, std::size_t n) {
+  auto* x = static_cast<const T*>(x_);
+  auto* y = static_cast<T*>(y_);
+  T by = static_cast<T>(by_);
+  int bad = 0;
+  SUANZI_LOOP
+  for (std::size_t i = 0; i < n; ++i) {
+    bad |= !(x[i] - x[i] == T{0});
+    y[i] = x[i] / by;
+  }
+  return !bad;
+}
+
+template <class T>
+void rotate(const void* x_, const void* cosines, const void* sines, void* y_, std::size_t pairs, std::ptrdiff_t apart,
+            std::ptrdiff_t step, bool back) {
+  auto *x = static_cast<const T*>(x_), *c = static_cast<const T*>(cosines), *s = static_cast<const T*>(sines);
+  auto* y = static_cast<T*>(y_);
+  T sign = back ? T{-1} : T{1};
+  auto loop = [&](auto by) {
+    SUANZI_LOOP
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const T *a = x + static_cast<std::ptrdiff_t>(i) * by, *b = a + apart;
+      T sine = sign * s[i], first = *a * c[i] - *b * sine, second = *b * c[i] + *a * sine;
+      y[static_cast<std::ptrdiff_t>(i) * by] = first;
+      y[static_cast<std::ptrdiff_t>(i) * by + apart] = second;
+    }
+  };
+  if (step == 1) loop(std::integral_constant<std::ptrdiff_t, 1>{});
+  else loop(std::integral_constant<std::ptrdiff_t, 2>{});
+}
+
+}  // namespace attention
+}  // namespace
+
+SUANZI_TABLE(AttentionKernels, attention_kernels,
+             {{attention::weigh<f32>, attention::weigh<f64>},
+              {attention::update<f32>, attention::update<f64>},
+              {attention::divide<f32>, attention::divide<f64>},
+              {attention::rotate<f32>, attention::rotate<f64>}})
+
+}  // namespace suanzi

@@ -1,0 +1,35 @@
+// native/kernels/nn_attention.h: nn 8: the table of the loops of attention and of rotary embeddings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace suanzi {
+
+// What becomes of products of queries and keys before they are weights.
+struct ScoreTerms {
+  double scale, softcap;        // softcap 0: none
+  const void* added;            // numbers of the lane to be added, or null
+  const std::uint8_t* allowed;  // 0 where a key takes no part, or null
+};
+
+// The softmax of a row as far as its keys were seen: numbers of the lane, without loss.
+struct RowState {
+  double largest, sum;
+};
+
+// Those with two forms are for f32 and f64.
+struct AttentionKernels {
+  // Turns products of a row with n more keys into weights relative to the largest score so far. Returns what
+  // the sums made with earlier keys are to be multiplied by.
+  double (*weigh[2])(void* products, std::size_t n, const ScoreTerms& terms, RowState& state);
+  // y = y * by + x; without x, y = y * by.
+  void (*update[2])(const void* x, double by, void* y, std::size_t n);
+  // y = x / by; whether all x are finite.
+  bool (*divide[2])(const void* x, double by, void* y, std::size_t n);
+  // Of pairs (a, b), a cos - b sin and b cos + a sin. Elements of pairs are `apart`; pairs `step`.
+  void (*rotate[2])(const void* x, const void* cosines, const void* sines, void* y, std::size_t pairs,
+                    std::ptrdiff_t apart, std::ptrdiff_t step, bool back);
+};
+
+}  // namespace suanzi

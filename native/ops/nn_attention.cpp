@@ -1,0 +1,397 @@
+// native/ops/nn_attention.cpp: nn 8: attention, which never forms the matrix of all scores.
+//
+// A unit of work is a block of rows, of all queries that share a head of keys. It goes through the keys in blocks that
+// begin at the same keys everywhere: products by the kernels for matrices, a softmax as far as the keys were seen, and
+// the weighted sums of values, in float32 or float64. Few rows are multiplied as they lie, key by key: reading memory
+// is all that takes time then. Neither threads nor the batch change a bit.
+#include "ops/nn_attention.h"
+
+#include "calls/arguments.h"
+#include "core/status.h"
+#include "kernels/by_level.h"
+
+namespace suanzi {
+
+SUANZI_BY_LEVEL(AttentionKernels, attention_kernels)
+
+namespace {
+
+constexpr std::int64_t block_keys = 256;
+constexpr std::int64_t few_rows = 8;  // so many are multiplied as they lie
+
+// The work of one thread on blocks of rows.
+class Worker {
+ public:
+  explicit Worker(const Attention& attention) : a(attention), few_(a.rows() <= few_rows) {}
+
+  // Rows of a unit; a smaller one takes no less time per key block, but large rows must fit the cache.
+  static std::int64_t most_rows(const Attention& a) {
+    std::int64_t wide = std::max<std::int64_t>({a.depth, a.width, 1});
+    return std::clamp<std::int64_t>(128 * 128 / wide, 16, 128);
+  }
+
+  bool take_memory(std::int64_t rows) {
+    std::int64_t wide = std::max(a.depth, a.width), lane = a.lane_item;
+    chunk_ = std::clamp<std::int64_t>((16 << 10) / (std::max<std::int64_t>(wide, 1) * lane) / 8 * 8, 8, block_keys);
+    queries_ = memory_[0].take(rows * a.depth * lane);
+    sums_ = memory_[1].take(rows * a.width * lane);
+    scores_ = memory_[2].take(rows * block_keys * lane);
+    more_ = memory_[3].take(std::max(rows * a.width, chunk_ * wide) * lane);
+    spare_ = memory_[4].take(std::max(wide, block_keys) * 8);
+    added_ = memory_[5].take(block_keys * 8);
+    if (!few_) tiles_ = memory_[6].take(a.tiles ? tile_memory : 64);
+    return queries_ && sums_ && scores_ && more_ && spare_ && added_ && (few_ || tiles_) && states_for(rows);
+  }
+
+  void run(std::int64_t b, std::int64_t head, std::int64_t first, std::int64_t count) {
+    begin(b, head, first, count);
+    std::int64_t low = a.keys, high = 0;
+    for (std::int64_t r = 0; r < count; ++r) {
+      low = std::min(low, a.first_key(query(r)));
+      high = std::max(high, a.end_of_keys(query(r)));
+    }
+    for (std::int64_t j = low / block_keys * block_keys; j < high; j += block_keys) {
+      std::int64_t n = std::min(block_keys, a.keys - j);
+      multiply_keys(j, n);
+      for (std::int64_t r = 0; r < count_; ++r) by_[r] = weigh(r, j, n, score_row(r));
+      add_values(j, n);
+    }
+    for (std::int64_t r = 0; r < count_; ++r) finish(r);
+  }
+
+  bool failed() const { return failed_; }
+
+ private:
+  bool states_for(std::int64_t rows) {
+    std::byte* both = memory_[7].take(rows * static_cast<std::int64_t>(sizeof(RowState) + sizeof(double)));
+    states_ = reinterpret_cast<RowState*>(both);
+    by_ = reinterpret_cast<double*>(states_ + rows);
+    return both;
+  }
+
+  std::int64_t query(std::int64_t r) const { return (first_ + r) % a.queries; }
+  std::int64_t head_of(std::int64_t r) const { return head_ * a.group + (first_ + r) / a.queries; }
+  std::byte* score_row(std::int64_t r) const { return scores_ + r * block_keys * a.lane_item; }
+  std::byte* sum_row(std::int64_t r) const { return sums_ + r * a.width * a.lane_item; }
+
+  void begin(std::int64_t b, std::int64_t head, std::int64_t first, std::int64_t count) {
+    first_ = first, count_ = count, head_ = head, batch_ = b;
+    auto at = offsets_of(b, a.batch_ndim, a.dims, a.q.batch, a.k.batch, a.v.batch, a.mask.batch);
+    keys_ = a.k.at(at[1] + head * a.k.head);
+    values_ = a.v.at(at[2] + head * a.v.head);
+    mask_ = at[3];
+    auto row_bytes = static_cast<std::size_t>(a.depth * a.lane_item);
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::byte* from = a.q.at(at[0] + head_of(r) * a.q.head + query(r) * a.q.row);
+      std::byte* to = queries_ + r * a.depth * a.lane_item;
+      const std::byte* row = lane_row(a, from, a.q.dtype, a.q.column, a.depth, to, spare_);
+      if (row != to) std::memcpy(to, row, row_bytes);
+      states_[r] = sink_state(head_of(r));
+    }
+    std::memset(sums_, 0, static_cast<std::size_t>(count * a.width * a.lane_item));
+    is_first_ = true;
+  }
+
+  // A sink is a score of its own that has no value.
+  RowState sink_state(std::int64_t head) const {
+    double x = -std::numeric_limits<double>::infinity();
+    if (!a.sink) return {x, 0};
+    std::byte one[8];
+    const std::byte* from = a.sink + head * a.sink_stride * static_cast<std::int64_t>(item(a.dtype));
+    const std::byte* at = lane_row(a, from, a.dtype, 1, 1, one, spare_);
+    x = a.lane ? *reinterpret_cast<const double*>(at) : *reinterpret_cast<const float*>(at);
+    return {x, x == -std::numeric_limits<double>::infinity() ? 0 : std::exp(x - x)};
+  }
+
+  // ---- scores ----
+
+  Stored stored(Dtype dtype) const {
+    if (!a.tiles) return Stored::as_summed;
+    return dtype == Dtype::bfloat16 ? Stored::bfloat16 : dtype == Dtype::float16 ? Stored::float16 : Stored::as_summed;
+  }
+
+  // c = left right for `rows` rows; what has to be converted before is.
+  void multiply(const std::byte* left, std::int64_t left_row, Matrix right, Dtype dtype, bool transposed, std::byte* c,
+                std::int64_t c_row, std::int64_t columns, std::int64_t depth) {
+    Matrix x{left, left_row, 1};
+    OwnMemory dense;
+    Stored how = stored(dtype);
+    if (how == Stored::as_summed && dtype != a.lane_dtype) {
+      Matrix rows = transposed ? Matrix{right.data, right.column, right.row} : right;
+      if (!make_contiguous(rows, dtype, a.lane_dtype, transposed ? columns : depth, transposed ? depth : columns,
+                           dense)) {
+        failed_ = true;
+        return;
+      }
+      right = transposed ? Matrix{rows.data, rows.column, rows.row} : rows;
+    }
+    if (depth == 0) {
+      for (std::int64_t r = 0; r < count_; ++r)
+        std::memset(c + r * c_row * a.lane_item, 0, static_cast<std::size_t>(columns * a.lane_item));
+    } else if (a.tiles) {
+      a.tiles(x, Stored::as_summed, right, how, c, c_row, count_, columns, depth, tiles_);
+    } else {
+      a.products.multiply[a.sum_kind](x, right, c, c_row, count_, columns, depth, false);
+    }
+  }
+
+  // Calls body(first, count, rows, their distance in bytes) for rows of keys or values as numbers of the lane.
+  template <class F>
+  void each_chunk(const Heads& x, const std::byte* data, std::int64_t j, std::int64_t n, std::int64_t length, F body) {
+    bool in_place = x.dtype == a.lane_dtype && (x.column == 1 || length <= 1);
+    std::int64_t step = in_place ? n : chunk_;
+    for (std::int64_t done = 0; done < n; done += step) {
+      std::int64_t some = std::min(step, n - done);
+      const std::byte* from = data + (j + done) * x.row * x.item;
+      if (in_place) {
+        body(done, some, from, x.row * x.item);
+        continue;
+      }
+      // Rows without gaps are converted at once.
+      bool dense = x.column == 1 && x.row == length;
+      std::int64_t lines = dense ? 1 : some, each = dense ? some * length : length;
+      for (std::int64_t r = 0; r < lines; ++r) {
+        std::byte* to = more_ + r * length * a.lane_item;
+        const std::byte* row = lane_row(a, from + r * x.row * x.item, x.dtype, x.column, each, to, spare_);
+        if (row != to) std::memcpy(to, row, static_cast<std::size_t>(each * a.lane_item));
+      }
+      body(done, some, more_, length * a.lane_item);
+    }
+  }
+
+  void multiply_keys(std::int64_t j, std::int64_t n) {
+    if (few_) return dot_keys(j, n, 0, count_);
+    Matrix right{keys_ + j * a.k.row * a.k.item, a.k.column, a.k.row};
+    multiply(queries_, a.depth, right, a.k.dtype, true, scores_, block_keys, n, a.depth);
+  }
+
+  void dot_keys(std::int64_t j, std::int64_t n, std::int64_t first, std::int64_t end) {
+    each_chunk(a.k, keys_, j, n, a.depth,
+               [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
+                 for (std::int64_t r = first; r < end; ++r)
+                   a.products.dots[a.sum_kind](rows, apart, static_cast<std::size_t>(some),
+                                               queries_ + r * a.depth * a.lane_item, score_row(r) + done * a.lane_item,
+                                               static_cast<std::size_t>(a.depth));
+               });
+  }
+
+  // The keys of a block that a row sees by its position.
+  struct Seen {
+    std::int64_t low, high;
+  };
+  Seen seen(std::int64_t r, std::int64_t j, std::int64_t n) const {
+    std::int64_t i = query(r);
+    std::int64_t low = std::clamp<std::int64_t>(a.first_key(i) - j, 0, n);
+    return {low, std::max(low, std::clamp<std::int64_t>(a.end_of_keys(i) - j, 0, n))};
+  }
+  const std::byte* mask_at(std::int64_t r, std::int64_t key) const {
+    return a.mask.at(mask_ + head_of(r) * a.mask.head + query(r) * a.mask.row + key * a.mask.column);
+  }
+
+  // Turns products into weights; those of keys that are not seen are 0.
+  double weigh(std::int64_t r, std::int64_t j, std::int64_t n, std::byte* row) {
+    auto [low, high] = seen(r, j, n);
+    std::memset(row, 0, static_cast<std::size_t>(low * a.lane_item));
+    std::memset(row + high * a.lane_item, 0, static_cast<std::size_t>((n - high) * a.lane_item));
+    if (low == high) return 1;
+    ScoreTerms terms{a.scale, a.softcap, nullptr, nullptr};
+    if (a.has_mask) {
+      const std::byte* from = mask_at(r, j + low);
+      const std::byte* found = lane_row_of_mask(from, high - low);
+      if (a.is_added) terms.added = found;
+      else terms.allowed = reinterpret_cast<const std::uint8_t*>(found);
+    }
+    return a.loops.weigh[a.lane](row + low * a.lane_item, static_cast<std::size_t>(high - low), terms, states_[r]);
+  }
+  const std::byte* lane_row_of_mask(const std::byte* from, std::int64_t n) const {
+    return lane_row(a, from, a.mask.dtype, a.mask.column, n, added_, spare_);
+  }
+
+  // ---- values ----
+
+  void add_values(std::int64_t j, std::int64_t n) {
+    auto width = static_cast<std::size_t>(a.width);
+    if (few_) {
+      for (std::int64_t r = 0; r < count_; ++r) a.loops.update[a.lane](nullptr, by_[r], sum_row(r), width);
+      each_chunk(a.v, values_, j, n, a.width,
+                 [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
+                   for (std::int64_t r = 0; r < count_; ++r)
+                     a.products.add_rows[a.sum_kind](score_row(r) + done * a.lane_item, rows, apart,
+                                                     static_cast<std::size_t>(some), sum_row(r), width);
+                 });
+      return;
+    }
+    Matrix right{values_ + j * a.v.row * a.v.item, a.v.row, a.v.column};
+    std::byte* to = is_first_ ? sums_ : more_;
+    multiply(scores_, block_keys, right, a.v.dtype, false, to, a.width, a.width, n);
+    if (!is_first_)
+      for (std::int64_t r = 0; r < count_; ++r)
+        a.loops.update[a.lane](more_ + r * a.width * a.lane_item, by_[r], sum_row(r), width);
+    is_first_ = false;
+  }
+
+  // A value that is not finite times a weight of 0 is NaN: where keys are hidden, such a row is summed up anew
+  // without them.
+  void add_seen_values(std::int64_t r) {
+    std::memset(sum_row(r), 0, static_cast<std::size_t>(a.width * a.lane_item));
+    states_[r] = sink_state(head_of(r));
+    std::int64_t i = query(r), end = a.end_of_keys(i);
+    for (std::int64_t j = a.first_key(i) / block_keys * block_keys; j < end; j += block_keys) {
+      std::int64_t n = std::min(block_keys, a.keys - j);
+      dot_keys(j, n, r, r + 1);
+      double by = weigh(r, j, n, score_row(r));
+      a.loops.update[a.lane](nullptr, by, sum_row(r), static_cast<std::size_t>(a.width));
+      auto [low, high] = seen(r, j, n);
+      each_chunk(a.v, values_, j, n, a.width,
+                 [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
+                   for (std::int64_t key = std::max(done, low); key < std::min(done + some, high); ++key)
+                     if (!a.has_mask || a.is_added || *mask_at(r, j + key) != std::byte{0})
+                       a.products.add_rows[a.sum_kind](score_row(r) + key * a.lane_item, rows + (key - done) * apart,
+                                                       apart, 1, sum_row(r), static_cast<std::size_t>(a.width));
+                 });
+    }
+  }
+
+  void finish(std::int64_t r) {
+    auto width = static_cast<std::size_t>(a.width);
+    std::int64_t number = (batch_ * a.heads + head_of(r)) * a.queries + query(r);
+    std::byte* out = a.out + number * a.width * static_cast<std::int64_t>(item(a.dtype));
+    const Layer& layer = layer_of(a.dtype);
+    std::byte* to = layer.is_narrow ? more_ : out;
+    if (states_[r].sum == 0) {  // no key takes part
+      double fill = a.zero_rows ? 0 : std::numeric_limits<double>::quiet_NaN();
+      for (std::size_t i = 0; i < width; ++i)
+        if (a.lane) reinterpret_cast<double*>(to)[i] = fill;
+        else reinterpret_cast<float*>(to)[i] = static_cast<float>(fill);
+    } else if (!a.loops.divide[a.lane](sum_row(r), states_[r].sum, to, width) && a.hides()) {
+      add_seen_values(r);
+      a.loops.divide[a.lane](sum_row(r), states_[r].sum, to, width);
+    }
+    if (layer.is_narrow) a.kernel.narrow[static_cast<std::size_t>(layer.narrow)](to, out, width);
+  }
+
+  const Attention& a;
+  bool few_, failed_ = false, is_first_ = true;
+  OwnMemory memory_[8];
+  std::byte *queries_ = nullptr, *sums_ = nullptr, *scores_ = nullptr, *more_ = nullptr, *spare_ = nullptr,
+            *added_ = nullptr, *tiles_ = nullptr;
+  RowState* states_ = nullptr;
+  double* by_ = nullptr;
+  const std::byte *keys_ = nullptr, *values_ = nullptr;
+  std::int64_t chunk_ = 8, first_ = 0, count_ = 0, head_ = 0, batch_ = 0, mask_ = 0;
+};
+
+// Computes it; false when there was no memory.
+bool run(const Attention& a) {
+  std::int64_t most = a.rows() <= few_rows ? few_rows : Worker::most_rows(a);
+  std::int64_t parts = (a.rows() + most - 1) / most, rows = (a.rows() + parts - 1) / parts;
+  std::int64_t units = a.batch * a.shared * parts;
+  double work = static_cast<double>(rows) * static_cast<double>(a.keys + 1) * static_cast<double>(a.depth + a.width);
+  auto grain = static_cast<std::int64_t>(std::max(1.0, (1 << 16) / std::max(work, 1.0)));
+  std::atomic<bool> failed{false};
+  parallel_for(units, grain, [&](std::int64_t begin, std::int64_t end) {
+    Worker worker(a);
+    if (!worker.take_memory(rows)) failed = true;
+    for (std::int64_t u = begin; u < end && !failed; ++u) {
+      std::int64_t part = u % parts, head = u / parts % a.shared, first = part * rows;
+      if (first < a.rows()) worker.run(u / parts / a.shared, head, first, std::min(rows, a.rows() - first));
+      if (worker.failed()) failed = true;
+    }
+  });
+  return !failed;
+}
+
+const Tensor& checked(nb::handle object, int ndim) {
+  const Tensor* t = read_tensor(object.ptr());
+  if (!t || !facts(t->dtype).is_float() || (ndim >= 0 && t->ndim() != ndim) || t->ndim() < 1)
+    throw nb::type_error("not a tensor of attention");
+  return *t;
+}
+
+void check(bool holds) {
+  if (!holds) throw nb::value_error("shapes of attention do not go together");
+}
+
+// Reads operands whose shapes the caller has made to agree.
+Attention attention_of(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor* mask, const Tensor* sink) {
+  Attention a;
+  int n = q.ndim() - 3;
+  check(n >= 0);
+  a.batch_ndim = n;
+  for (int d = 0; d < n; ++d) {
+    check(k.dims()[d] == q.dims()[d] && v.dims()[d] == q.dims()[d]);
+    a.dims[d] = q.dims()[d];
+    a.batch *= q.dims()[d];
+  }
+  a.heads = q.dims()[n], a.queries = q.dims()[n + 1], a.depth = q.dims()[n + 2];
+  a.shared = k.dims()[n], a.keys = k.dims()[n + 1], a.width = v.dims()[n + 2];
+  check(k.dims()[n + 2] == a.depth && v.dims()[n] == a.shared && v.dims()[n + 1] == a.keys);
+  check(a.shared > 0 ? a.heads % a.shared == 0 : a.heads == 0);
+  check(k.dtype == q.dtype && v.dtype == q.dtype);
+  a.group = a.shared ? a.heads / a.shared : 0;
+  a.q.read(q), a.k.read(k), a.v.read(v);
+  if (mask) {
+    for (int d = 0; d < n; ++d) check(mask->dims()[d] == q.dims()[d]);
+    check(mask->dims()[n] == a.heads && mask->dims()[n + 1] == a.queries && mask->dims()[n + 2] == a.keys);
+    check(mask->dtype == Dtype::boolean || mask->dtype == q.dtype);
+    a.mask.read(*mask);
+    a.has_mask = true;
+    a.is_added = mask->dtype != Dtype::boolean;
+  } else {
+    std::fill_n(a.mask.batch, n, 0);
+  }
+  if (sink) {
+    check(sink->ndim() == 1 && sink->dims()[0] == a.heads && sink->dtype == q.dtype);
+    a.sink = sink->data(), a.sink_stride = sink->strides()[0];
+  }
+  a.dtype = q.dtype;
+  a.lane = q.dtype == Dtype::float64;
+  a.lane_dtype = a.lane ? Dtype::float64 : Dtype::float32;
+  a.lane_item = a.lane ? 8 : 4;
+  a.sum_kind = static_cast<std::size_t>(a.lane ? Sum::f64 : Sum::f32);
+  if (a.products.tiles) a.tiles = a.products.tiles->multiply[a.sum_kind];
+  return a;
+}
+
+nb::object attention(nb::handle q_, nb::handle k_, nb::handle v_, nb::handle mask_, nb::handle sink_, double scale,
+                     double softcap, std::int64_t left, std::int64_t right, std::int64_t offset, bool zero_rows) {
+  const Tensor& q = checked(q_, -1);
+  const Tensor &k = checked(k_, q.ndim()), &v = checked(v_, q.ndim());
+  const Tensor* mask = mask_.is_none() ? nullptr : read_tensor(mask_.ptr());
+  const Tensor* sink = sink_.is_none() ? nullptr : read_tensor(sink_.ptr());
+  check((mask_.is_none() || (mask && mask->ndim() == q.ndim())) && (sink_.is_none() || sink));
+  Attention a = attention_of(q, k, v, mask, sink);
+  a.scale = scale, a.softcap = softcap, a.left = left, a.right = right, a.offset = offset, a.zero_rows = zero_rows;
+  std::int64_t dims[max_ndim];
+  std::copy_n(q.dims(), q.ndim(), dims);
+  dims[q.ndim() - 1] = a.width;
+  nb::object made = raise_or(new_dense_tensor(q.dtype, q.ndim(), dims));
+  const Tensor& out = *tensor_of(made.ptr());
+  if (out.size == 0) return made;
+  a.out = out.data();
+  bool done = true;
+  auto body = [&] { done = run(a); };
+  double work = static_cast<double>(out.size) * static_cast<double>(a.keys);
+  if (work < static_cast<double>(long_loop)) {
+    body();
+  } else {
+    Storage* kept[] = {q.storage, k.storage, v.storage, mask ? mask->storage : nullptr, sink ? sink->storage : nullptr};
+    run_without_gil(kept, 5, body);
+  }
+  if (!done) raise_or(no_memory());
+  return made;
+}
+
+}  // namespace
+
+void init_nn_attention(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("attention", &attention, "q"_a, "k"_a, "v"_a, "mask"_a.none(), "sink"_a.none(), "scale"_a, "softcap"_a,
+        "left"_a, "right"_a, "offset"_a, "zero_rows"_a,
+        nb::sig("def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softcap: float, left: int, "
+                "right: int, offset: int, zero_rows: bool) -> Tensor"),
+        "Attention of tensors (batch..., heads, rows, columns) of one dtype; a query i sees the keys from i + offset - "
+        "left to i + offset + right, -1 being no limit.");
+}
+
+}  // namespace suanzi
