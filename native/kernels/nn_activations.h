@@ -1,0 +1,28 @@
+// native/kernels/nn_activations.h: the table of activations and their gradients.
+#pragma once
+
+#include "kernels/function_tables.h"
+
+namespace suanzi {
+
+enum class Activation : std::uint8_t {
+#define ACTIVATION(name, ...) name,
+#include "kernels/nn_activations.def"
+#undef ACTIVATION
+  count
+};
+inline constexpr std::size_t activation_count = static_cast<std::size_t>(Activation::count);
+
+// n elements of each of its dense inputs to each of its dense outputs, which may not overlap.
+using ActivationLoop = void (*)(const void* const* in, void* const* out, std::size_t n, const double* parameters);
+
+struct ActivationKernels {
+  ActivationLoop loops[activation_count][2];                      // of f32, of f64
+  Unary unary[activation_count];                                  // of f32, of one input and no parameters; else null
+  FunctionTable (*tables)[activation_count][table_format_count];  // results of narrow formats
+};
+
+// The table of the level in use.
+const ActivationKernels& activation_kernels() noexcept;
+
+}  // namespace suanzi
