@@ -116,8 +116,15 @@ CLASSES: Mapping[str, tuple[str, Fill]] = {
 """What fills the operands of a call, by the name in a title: the group, and the function."""
 
 
+CALLS: dict[str, tuple[Sequence[Call], Sequence[str]]] = {}
+"""The declared calls by operator, and their data classes."""
+_EXACT_ELEMENTS = 1000
+"""Up to so many elements of inputs the truth has all digits; float64 does for the others."""
+
+
 def declare(op: str, calls: Sequence[Call], classes: Sequence[str] = ("ordinary",)) -> None:
     """Declare the calls of an operator, by its key, and the data classes that fill them."""
+    CALLS[op] = calls, classes
 
     @cases_of(op)
     def make(name: str, wanted: Wanted) -> Iterator[Case]:
@@ -129,7 +136,7 @@ def declare(op: str, calls: Sequence[Call], classes: Sequence[str] = ("ordinary"
             first = next((c for c in calls if c.group == "plain"), None)
             if first and wanted.wants("strided", dtype):
                 for layout in LAYOUTS:
-                    yield _case(name, dtype, replace(first, group="strided"), "ordinary", layout)
+                    yield case_of(name, dtype, replace(first, group="strided"), "ordinary", layout)
 
 
 def _filled(
@@ -138,10 +145,18 @@ def _filled(
     for name in classes:
         group = CLASSES[name][0] if call.group == "plain" else call.group
         if wanted.wants(group, dtype):
-            yield _case(op, dtype, replace(call, group=group), name)
+            yield case_of(op, dtype, replace(call, group=group), name)
 
 
-def _case(op: str, dtype: str, call: Call, data_class: str, layout: str = "dense") -> Case:
+def case_of(
+    op: str,
+    dtype: str,
+    call: Call,
+    data_class: str,
+    layout: str = "dense",
+    accumulate: str | None = None,
+) -> Case:
+    """Return the case of a call, filled by a data class."""
     random = Random(f"{op} {dtype} {call.title} {data_class}")
     fill = CLASSES[data_class][1]
 
@@ -161,7 +176,11 @@ def _case(op: str, dtype: str, call: Call, data_class: str, layout: str = "dense
     arguments = {name: made(x) for name, x in call.arguments.items()}
     title = call.title + ("" if data_class == "ordinary" else f", {data_class}")
     title += "" if layout == "dense" else f", {layout}"
-    return Case(op, call.group, dtype, title, arguments, lambda: expected(op, dtype, arguments))
+
+    def expect() -> Expected:
+        return expected(op, dtype, arguments, accumulate)
+
+    return Case(op, call.group, dtype, title, arguments, expect)
 
 
 def _integers(dtype: str, operand: Operand, random: Random) -> list[Value]:
@@ -172,12 +191,16 @@ def _integers(dtype: str, operand: Operand, random: Random) -> list[Value]:
 # ---- what is expected ----------------------------------------------------------------------------
 
 
-def expected(op: str, dtype: str, arguments: Mapping[str, Any]) -> Expected:
+def expected(
+    op: str, dtype: str, arguments: Mapping[str, Any], accumulate: str | None = None
+) -> Expected:
     """Return the outputs of a call by its definition, with the bound of a careful computation.
 
-    Floats narrower than float32 are computed in float32 and rounded once.
+    Floats narrower than float32 are computed in float32 and rounded once, or as `accumulate` says.
     """
-    with arithmetic("float64" if dtype == "float64" else "float32"):
+    name = accumulate or ("float64" if dtype == "float64" else "float32")
+    size = sum(x.size for x in arguments.values() if isinstance(x, Data))
+    with arithmetic(name, exact=name == "float64" or size <= _EXACT_ELEMENTS):
         made = definition(op)(**{name: _argument(x) for name, x in arguments.items()})
         outputs = made if isinstance(made, tuple) else (made,)
         return tuple(_output(one, dtype) for one in outputs)
@@ -190,7 +213,7 @@ def _argument(x: Any) -> Any:
         return x
     found = numbers(x)
     if x.dtype in FORMATS:
-        return tracked(np.array(found, dtype=object).reshape(x.shape))
+        return tracked(np.array(found, dtype=np.float64).reshape(x.shape))
     return np.array(found, dtype=bool if x.dtype == "bool" else np.int64).reshape(x.shape)
 
 
@@ -217,5 +240,6 @@ def _output(made: Any, dtype: str) -> Output:
 
 
 def _real(x: Any) -> Any:
-    number = float(x)
-    return real(number) if math.isnan(number) or math.isinf(x) or not x else real(fraction(x))
+    if isinstance(x, float) or not x or math.isinf(x) or math.isnan(x):
+        return real(float(x))
+    return real(fraction(x))
