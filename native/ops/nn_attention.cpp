@@ -51,7 +51,7 @@ class Worker {
       high = std::max(high, a.end_of_keys(query(r)));
     }
     for (std::int64_t j = low / block_keys * block_keys; j < high; j += block_keys) {
-      std::int64_t n = std::min(block_keys, a.keys - j);
+      std::int64_t n = std::min(block_keys, high - j);
       multiply_keys(j, n);
       for (std::int64_t r = 0; r < count_; ++r) by_[r] = weigh(r, j, n, score_row(r));
       add_values(j, n);
