@@ -1,6 +1,6 @@
 """The operators that models need, which part 1 of the standard does not have: ``sz.nn.softmax(x)``.
 
-One file for each category. The records beside them have the facts, as those of the standard do;
+One file for each category. The records next to them have the facts, as those of the standard do;
 `suanzi.truth` has the definitions. GB/T 46069.2 names such operators; its text is
 not at hand, so the names are those that PyTorch and ONNX share, and provisional.
 

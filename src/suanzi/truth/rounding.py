@@ -1,0 +1,91 @@
+"""Correct rounding of exact and of float64 numbers to the formats of floats, ties to even.
+
+Nothing here converts through another format: float64 to bfloat16 by way of float32 rounds twice.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of floats."""
+
+    bits: int
+    """Of the significand, the hidden one too."""
+    lowest: int
+    """The exponent of the smallest normal number."""
+    largest: float
+    infinity: bool = True
+
+    @property
+    def least(self) -> float:
+        """The smallest number above zero."""
+        return math.ldexp(1.0, self.lowest - self.bits + 1)
+
+
+ROUNDED = {
+    "float8_e4m3fn": Format(4, -6, 448.0, infinity=False),
+    "float8_e5m2": Format(3, -14, 57344.0),
+    "float16": Format(11, -14, 65504.0),
+    "bfloat16": Format(8, -126, math.ldexp(255, 120)),
+    "float32": Format(24, -126, math.ldexp(2**24 - 1, 104)),
+    "float64": Format(53, -1022, math.ldexp(2**53 - 1, 971)),
+}
+"""The formats by the names of dtypes."""
+
+
+def unit_of(dtype: str) -> float:
+    """Return the unit roundoff: half the distance from 1 to the next number."""
+    return math.ldexp(1.0, -ROUNDED[dtype].bits)
+
+
+def rounded(x: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+    """Return float64 numbers rounded to a format, as float64.
+
+    >>> rounded(np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8, 70000.0]), "bfloat16").tolist()
+    [1.0, 1.015625, 70144.0]
+    """
+    form = ROUNDED[dtype]
+    if dtype == "float64":
+        return np.array(x, np.float64)
+    with np.errstate(all="ignore"):
+        exponent = np.maximum(np.frexp(x)[1] - 1, form.lowest) - form.bits + 1
+        found = np.ldexp(np.rint(np.ldexp(x, -exponent)), exponent)
+        over = np.copysign(np.inf if form.infinity else np.nan, x)
+        found = np.where(np.abs(found) > form.largest, over, found)
+    found = np.where(np.isfinite(x), found, x if form.infinity else np.nan)
+    return np.asarray(np.where(found == 0, np.copysign(0.0, x), found))
+
+
+def round_exact(x: Any, dtype: str) -> float:
+    """Return an exact number, of mpmath, rounded to a format.
+
+    >>> import mpmath
+    >>> round_exact(mpmath.mpf(65520), "float16"), round_exact(mpmath.mpf(1) / 3, "float8_e5m2")
+    (inf, 0.3125)
+    """
+    form = ROUNDED[dtype]
+    if x != x or x in (math.inf, -math.inf):
+        return float(x) if form.infinity else math.nan
+    mantissa, exponent = int(x.man), int(x.exp)
+    if not mantissa:
+        return 0.0
+    negative = x < 0
+    whole = Fraction(abs(mantissa)) * Fraction(2) ** exponent
+    top = abs(mantissa).bit_length() + exponent - 1
+    step = max(top, form.lowest) - form.bits + 1
+    count = round(whole / Fraction(2) ** step)  # ties to even
+    size = Fraction(count) * Fraction(2) ** step
+    if size > Fraction(form.largest):
+        found = math.inf if form.infinity else math.nan
+    else:
+        found = float(size)
+    return -found if negative else found
