@@ -681,3 +681,22 @@ def nn_activation(name: str, tensors: Sequence[Tensor], parameters: Sequence[flo
     """
     An activation or its gradient, by its name in kernels/nn_activations.def: a tensor, or a tuple of two.
     """
+
+def nn_pair_loss(kind: int, x: Any, target: Any, weight: Any, positive: Any, parameter: float, reduces: bool, divisor: float) -> Tensor:
+    """The losses of pairs of dense tensors, or their sum by a divisor."""
+
+def nn_pair_loss_bwd(kind: int, out_grad: Any, x: Any, target: Any, weight: Any, positive: Any, parameter: float, divisor: float) -> tuple[Tensor, Tensor]:
+    """The gradients of losses of pairs by x and by the target."""
+
+def nn_row_loss(x: Any, target: Any, weight: Any, is_log: bool, ignore: int, smoothing: float, reduces: int) -> Tensor:
+    """
+    The losses of rows of classes: 0 as they are, 1 their sum, 2 their mean.
+    """
+
+def nn_row_loss_bwd(out_grad: Any, x: Any, target: Any, weight: Any, is_log: bool, ignore: int, smoothing: float, reduces: int) -> Tensor:
+    """The gradient of losses of rows by x."""
+
+def nn_bad_class(target: Any, classes: int, ignore: int) -> int:
+    """
+    The first index that is neither a class nor ignored; -1: there is none.
+    """

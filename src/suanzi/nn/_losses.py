@@ -1,0 +1,227 @@
+"""The operands of losses, checked and promoted together, and what is computed of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from suanzi import _core
+from suanzi._hints import nearest, shown
+from suanzi.dtypes import int64
+from suanzi.nn._arguments import axis_argument, float_operands
+from suanzi.registry import REGISTRY, Operator
+from suanzi.resolve.arguments import real_argument
+from suanzi.resolve.scalars import check_alive, integer_argument
+from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
+from suanzi.tensors.parts import converted, permuted, reshaped
+from suanzi.tensors.tensor import Tensor
+
+Gradients = tuple[Tensor, Tensor]
+_REDUCTIONS = ("none", "sum", "mean")
+
+
+class Rows:
+    """The operands of a loss of rows of classes, checked, with the classes along the last axis."""
+
+    def __init__(
+        self, op: Operator, x: Any, target: Any, weight: Any, ignore: Any, axis: Any,
+        out_grad: Any = None,
+    ) -> None:  # fmt: skip
+        self.op = op
+        self.is_log = op.name.startswith("nll")
+        name = "x" if self.is_log else "logits"
+        labels = real_argument(op, "target", target)
+        floats = {"out_grad": out_grad, name: x, "weight": weight}
+        if labels.dtype.kind == "float" and not self.is_log:
+            floats["target"] = labels
+        found = float_operands(op, floats)
+        given, self.weight = found[name], found.get("weight")
+        labels = found.get("target", labels)
+        self.ignore = integer_argument(op, "ignore_index", ignore)
+        if not given.ndim:
+            raise DimensionsMismatch(
+                f"{op.title}: {name} has rank 0; it must have an axis of classes."
+            )
+        number = integer_argument(op, "axis", axis)
+        axis = 0 if given.ndim == 1 and number == 1 else axis_argument(op, axis, given.ndim)
+        self.order = [*(a for a in range(given.ndim) if a != axis), axis]
+        classes = given.shape[axis]
+        self.shape = tuple(given.shape[a] for a in self.order[:-1])
+        rows = math.prod(self.shape)
+        self.x = reshaped(permuted(given, self.order), (rows, classes))
+        if self.weight is not None and self.weight.shape != (classes,):
+            raise DimensionsMismatch(
+                f"{op.title}: weight has shape {self.weight.shape}; it must be ({classes},), one "
+                "number for each class."
+            )
+        if "target" in found:
+            _same_shape(op, "target", labels, given.shape, name)
+            self.target = dense(reshaped(permuted(labels, self.order), (rows, classes)))
+        else:
+            self.target = self._classes(labels, classes, name)
+        self.x = dense(self.x)
+        self.weight = None if self.weight is None else dense(self.weight)
+        self.out_grad = found.get("out_grad")
+
+    def _classes(self, labels: Tensor, classes: int, name: str) -> Tensor:
+        op = self.op
+        if labels.dtype.kind not in ("int", "uint"):
+            floats = "" if self.is_log else f", or floats in the shape of {name}"
+            raise TypeMismatch(
+                f"{op.title}: target is {labels.dtype}; it must have integers, the numbers of "
+                f"classes{floats}. Cast it with sz.cast(target, sz.int64)."
+            )
+        if labels.shape != self.shape:
+            raise DimensionsMismatch(
+                f"{op.title}: target has shape {labels.shape}; it must be {self.shape}, the shape "
+                f"of {name} without its axis of classes."
+            )
+        found = dense(converted(labels, int64))
+        bad = _core.nn_bad_class(found, classes, self.ignore)
+        if bad >= 0:
+            number = int(reshaped(found, (found.size,))[bad])
+            raise OutOfRange(
+                f"{op.title}: target contains the class {number}; valid classes are 0 to "
+                f"{classes - 1}, and {self.ignore} for rows to ignore."
+            )
+        return reshaped(found, (found.size,))
+
+    def loss(self, smoothing: float, reduction: Any) -> Tensor:
+        kind = _reduction(self.op, reduction)
+        made: Tensor = _core.nn_row_loss(
+            self.x, self.target, self.weight, self.is_log, self.ignore, smoothing, kind
+        )
+        return made if kind else reshaped(made, self.shape)
+
+    def gradient(self, smoothing: float, reduction: Any) -> Tensor:
+        kind = _reduction(self.op, reduction)
+        assert self.out_grad is not None
+        grad = _gradient(self.op, self.out_grad, () if kind else self.shape)
+        made: Tensor = _core.nn_row_loss_bwd(
+            grad, self.x, self.target, self.weight, self.is_log, self.ignore, smoothing, kind
+        )
+        # The axes of the input again.
+        whole = reshaped(made, (*self.shape, made.shape[-1]))
+        return permuted(whole, [self.order.index(a) for a in range(len(self.order))])
+
+
+class Pairs:
+    """The operands of a loss of pairs, promoted together, dense, and of one shape."""
+
+    def __init__(
+        self, name: str, x: Any, target: Any, out_grad: Any = None, weight: Any = None,
+        positive: Any = None,
+    ) -> None:  # fmt: skip
+        self.op = op = REGISTRY[f"nn:{name}"]
+        given = {
+            "out_grad": out_grad, "x": x, "target": target, "weight": weight,
+            "pos_weight": positive,
+        }  # fmt: skip
+        found = float_operands(op, given)
+        self.x, self.target = found["x"], found["target"]
+        shape = self.x.shape
+        _same_shape(op, "target", self.target, shape, "x")
+        self.weight = _broadcast(op, "weight", found.get("weight"), shape)
+        self.positive = _broadcast(op, "pos_weight", found.get("pos_weight"), shape)
+        self.out_grad = found.get("out_grad")
+
+    def _divisor(self, reduction: Any) -> float | None:
+        """Return what the sum is divided by; None: there is none."""
+        op, shape = self.op, self.x.shape
+        if op.name.startswith("kl_div") and reduction == "batchmean":
+            if not shape:
+                raise DimensionsMismatch(
+                    f'{op.title}: reduction is "batchmean" and x has rank 0; it must have an axis '
+                    "of examples."
+                )
+            return float(shape[0])
+        kind = _reduction(op, reduction)
+        return (None, 1.0, float(self.x.size))[kind]
+
+    def loss(self, kind: int, reduction: Any, parameter: float = 0.0) -> Tensor:
+        divisor = self._divisor(reduction)
+        reduces = divisor is not None
+        return _core.nn_pair_loss(
+            kind, dense(self.x), dense(self.target), self.weight, self.positive, parameter,
+            reduces, divisor if reduces else 1.0,
+        )  # fmt: skip
+
+    def gradients(self, kind: int, reduction: Any, parameter: float = 0.0) -> Gradients:
+        divisor = self._divisor(reduction)
+        assert self.out_grad is not None
+        grad = _gradient(self.op, self.out_grad, self.x.shape if divisor is None else ())
+        return _core.nn_pair_loss_bwd(
+            kind, grad, dense(self.x), dense(self.target), self.weight, self.positive, parameter,
+            1.0 if divisor is None else divisor,
+        )  # fmt: skip
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+def dense(x: Tensor) -> Tensor:
+    return x if _core.is_row_major(x) else _core.row_major_copy(x)
+
+
+def _same_shape(op: Operator, name: str, x: Tensor, shape: tuple[int, ...], of: str) -> None:
+    if x.shape != shape:
+        raise DimensionsMismatch(
+            f"{op.title}: {name} has shape {x.shape} and {of} {shape}; they must be the same. "
+            "Reshape one of them, or expand it with sz.expand."
+        )
+
+
+def _broadcast(op: Operator, name: str, x: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
+    if x is None:
+        return None
+    made = _core.try_view("expand", x, shape)
+    if made is None:
+        raise DimensionsMismatch(
+            f"{op.title}: {name} has shape {x.shape}, which cannot be broadcast to that of x, "
+            f"{shape}."
+        )
+    return dense(made)
+
+
+def _gradient(op: Operator, grad: Tensor, shape: tuple[int, ...]) -> Tensor:
+    if grad.shape != shape:
+        raise DimensionsMismatch(
+            f"{op.title}: out_grad has shape {grad.shape}; it must be {shape}, the shape of the "
+            "loss for this reduction."
+        )
+    return dense(grad)
+
+
+def _reduction(op: Operator, reduction: Any) -> int:
+    """Return 0 for "none", 1 for "sum", 2 for "mean"."""
+    if isinstance(reduction, str) and reduction in _REDUCTIONS:
+        return _REDUCTIONS.index(reduction)
+    check_alive(op, "reduction", reduction)
+    allowed = (*_REDUCTIONS, "batchmean") if op.name.startswith("kl_div") else _REDUCTIONS
+    hint = nearest(reduction, allowed) if isinstance(reduction, str) else ""
+    raise InvalidArgument(
+        f"{op.title}: reduction is {shown(reduction)}; it must be one of {', '.join(allowed)}."
+        f"{hint}"
+    )
+
+
+def number_argument(op: Operator, name: str, x: Any, least: float, most: float = math.inf) -> float:
+    """Return an argument as a float from `least` to `most`."""
+    check_alive(op, name, x)
+    try:
+        if isinstance(x, str | bytes | bool):
+            raise TypeError
+        number = float(x)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (least <= number <= most and number < math.inf):
+        range_ = f"from {least} to {most}" if most < math.inf else f"of at least {least}, finite"
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a number {range_}.")
+    return number
+
+
+def positive_argument(op: Operator, name: str, x: Any) -> float:
+    number = number_argument(op, name, x, 0)
+    if number == 0:
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be above 0.")
+    return number
