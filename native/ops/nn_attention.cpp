@@ -84,7 +84,7 @@ class Worker {
     for (std::int64_t r = 0; r < count; ++r) {
       const std::byte* from = a.q.at(at[0] + head_of(r) * a.q.head + query(r) * a.q.row);
       std::byte* to = queries_ + r * a.depth * a.lane_item;
-      const std::byte* row = lane_row(a, from, a.q.dtype, a.q.column, a.depth, to, spare_);
+      const std::byte* row = lane_row(a.kernel, from, a.q.dtype, a.q.column, a.depth, to, spare_);
       if (row != to) std::memcpy(to, row, row_bytes);
       states_[r] = sink_state(head_of(r));
     }
@@ -98,7 +98,7 @@ class Worker {
     if (!a.sink) return {x, 0};
     std::byte one[8];
     const std::byte* from = a.sink + head * a.sink_stride * static_cast<std::int64_t>(item(a.dtype));
-    const std::byte* at = lane_row(a, from, a.dtype, 1, 1, one, spare_);
+    const std::byte* at = lane_row(a.kernel, from, a.dtype, 1, 1, one, spare_);
     x = a.lane ? *reinterpret_cast<const double*>(at) : *reinterpret_cast<const float*>(at);
     return {x, x == -std::numeric_limits<double>::infinity() ? 0 : std::exp(x - x)};
   }
@@ -152,7 +152,7 @@ class Worker {
       std::int64_t lines = dense ? 1 : some, each = dense ? some * length : length;
       for (std::int64_t r = 0; r < lines; ++r) {
         std::byte* to = more_ + r * length * a.lane_item;
-        const std::byte* row = lane_row(a, from + r * x.row * x.item, x.dtype, x.column, each, to, spare_);
+        const std::byte* row = lane_row(a.kernel, from + r * x.row * x.item, x.dtype, x.column, each, to, spare_);
         if (row != to) std::memcpy(to, row, static_cast<std::size_t>(each * a.lane_item));
       }
       body(done, some, more_, length * a.lane_item);
@@ -204,7 +204,7 @@ class Worker {
     return a.loops.weigh[a.lane](row + low * a.lane_item, static_cast<std::size_t>(high - low), terms, states_[r]);
   }
   const std::byte* lane_row_of_mask(const std::byte* from, std::int64_t n) const {
-    return lane_row(a, from, a.mask.dtype, a.mask.column, n, added_, spare_);
+    return lane_row(a.kernel, from, a.mask.dtype, a.mask.column, n, added_, spare_);
   }
 
   // ---- values ----

@@ -68,18 +68,18 @@ struct Attention {
 };
 
 // n elements as numbers of the lane: where they are, or in `to`. `spare` has room for them as stored.
-inline const std::byte* lane_row(const Attention& a, const std::byte* from, Dtype dtype, std::int64_t stride,
+inline const std::byte* lane_row(const Kernels& k, const std::byte* from, Dtype dtype, std::int64_t stride,
                                  std::int64_t n, std::byte* to, std::byte* spare) {
   const Layer& layer = layer_of(dtype);
   auto count = static_cast<std::size_t>(n);
   bool dense = stride == 1 || n <= 1;
   if (!dense) {
     std::byte* gathered = layer.is_narrow ? spare : to;
-    a.kernel.gather[layer.log2_size](from, gathered, count, stride * static_cast<std::int64_t>(item(dtype)));
+    k.gather[layer.log2_size](from, gathered, count, stride * static_cast<std::int64_t>(item(dtype)));
     from = gathered;
   }
   if (!layer.is_narrow) return from;
-  a.kernel.widen[static_cast<std::size_t>(layer.narrow)](from, to, count);
+  k.widen[static_cast<std::size_t>(layer.narrow)](from, to, count);
   return to;
 }
 

@@ -677,6 +677,11 @@ def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softca
     Attention of tensors (batch..., heads, rows, columns) of one dtype; a query i sees the keys from i + offset - left to i + offset + right, -1 being no limit.
     """
 
+def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> Tensor:
+    """
+    Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype, and of one shape but for the last axis.
+    """
+
 def nn_activation(name: str, tensors: Sequence[Tensor], parameters: Sequence[float]) -> Any:
     """
     An activation or its gradient, by its name in kernels/nn_activations.def: a tensor, or a tuple of two.

@@ -20,7 +20,7 @@ from suanzi.resolve.scalars import flag_argument, integer_argument, integers_arg
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor, TensorLike
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["rotary_embedding", "rotary_embedding_bwd", "scaled_dot_product_attention"]
 
 Rows = Literal["zero", "nan"]
 Corner = Literal["top_left", "bottom_right"]
@@ -199,3 +199,65 @@ def _window(op: Operator, window: Any) -> tuple[int, int]:
             "limit on that side."
         )
     return left, right
+
+
+@operator("8.2", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+def rotary_embedding(
+    x: TensorLike, cos: TensorLike, sin: TensorLike, *, interleaved: bool = False
+) -> Tensor:
+    """Return x with pairs (a, b) of its last axis as (a cos - b sin, b cos + a sin).
+
+    cos and sin broadcast to x, but for the last axis, which is that of pairs. Without
+    `interleaved`, a pair is an element of the first half and one of the second, as in Llama; with
+    it, two neighbours, as in GPT-J. Elements beyond the pairs stay as they are.
+
+    >>> x, one, none = sz.tensor([1.0, 2.0, 3.0, 4.0]), sz.tensor([1.0, 1.0]), sz.tensor([0.0, 0.0])
+    >>> sz.nn.rotary_embedding(x, none, one)
+    Tensor([-3, -4,  1,  2], dtype=float32)
+    >>> sz.nn.rotary_embedding(x, none, one, interleaved=True)
+    Tensor([-2,  1, -4,  3], dtype=float32)
+    """
+    op = REGISTRY["nn:rotary_embedding"]
+    operands = _rotated(op, {"x": x, "cos": cos, "sin": sin})
+    return _core.rotary(*operands, flag_argument(op, "interleaved", interleaved), False)
+
+
+@operator("8.2.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+def rotary_embedding_bwd(
+    out_grad: TensorLike,
+    x: TensorLike,
+    cos: TensorLike,
+    sin: TensorLike,
+    *,
+    interleaved: bool = False,
+) -> Tensor:
+    """Return the gradient of x. cos and sin are tables without a gradient.
+
+    >>> one, none = sz.tensor([1.0]), sz.tensor([0.0])
+    >>> sz.nn.rotary_embedding_bwd(sz.tensor([1.0, 2.0]), sz.tensor([3.0, 4.0]), none, one)
+    Tensor([ 2, -1], dtype=float32)
+    """
+    op = REGISTRY["nn:rotary_embedding_bwd"]
+    given = {"out_grad": out_grad, "x": x, "cos": cos, "sin": sin}
+    gradient, source, *tables = _rotated(op, given)
+    if gradient.shape != source.shape:
+        raise DimensionsMismatch(
+            f"{op.title}: out_grad has shape {gradient.shape}; it must have that of x, "
+            f"{source.shape}."
+        )
+    flag = flag_argument(op, "interleaved", interleaved)
+    return _core.rotary(gradient, *tables, flag, True)
+
+
+def _rotated(op: Operator, given: dict[str, Any]) -> list[Tensor]:
+    """Return the operands of rotary embeddings, the tables broadcast to x."""
+    found = float_operands(op, given)
+    x, cos, sin = (found[name] for name in ("x", "cos", "sin"))
+    for name, table in (("cos", cos), ("sin", sin)):
+        if not x.ndim or not table.ndim or table.shape[-1] * 2 > x.shape[-1]:
+            raise DimensionsMismatch(
+                f"{op.title}: {name} has shape {table.shape} and x has shape {x.shape}; the last "
+                f"size of {name} is the number of pairs, at most half of the last of x."
+            )
+        found[name] = _expanded(op, name, table, (*x.shape[:-1], cos.shape[-1]))
+    return list(found.values())

@@ -69,3 +69,28 @@ ATTENTION = [
 ]  # fmt: skip
 
 declare("nn:scaled_dot_product_attention", ATTENTION, ALL)
+
+
+def _rotary(x: tuple[int, ...], table: tuple[int, ...], **more: Any) -> dict[str, Any]:
+    return {"x": Operand(x), "cos": Operand(table, -1, 1), "sin": Operand(table, -1, 1), **more}
+
+
+def _backward(x: tuple[int, ...], table: tuple[int, ...], **more: Any) -> dict[str, Any]:
+    return {"out_grad": Operand(x), **_rotary(x, table, **more)}
+
+
+for name, made in (("nn:rotary_embedding", _rotary), ("nn:rotary_embedding_bwd", _backward)):
+    declare(
+        name,
+        [
+            Call("halves", made((2, 3, 8), (3, 4))),
+            Call("neighbours", made((2, 3, 8), (3, 4), interleaved=True)),
+            Call("a part of the columns", made((2, 7), (2, 2)), "plain", PLAIN),
+            Call("neighbours, a part", made((7,), (3,), interleaved=True), "plain", PLAIN),
+            Call("one table for all", made((2, 3, 4), (1, 1, 2)), "broadcast", PLAIN),
+            Call("more than a vector", made((3, 70), (3, 35)), "sizes", PLAIN, quick=False),
+            Call("no pairs", made((2, 3), (2, 0)), "empty", PLAIN),
+            Call("no rows", made((0, 4), (1, 2)), "empty", PLAIN),
+        ],
+        ALL,
+    )

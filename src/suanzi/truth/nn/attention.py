@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.truth.define import truth_of
-from suanzi.truth.tracked import Tracked, exp, maximum, sqrt, tanh, tracked, where
+from suanzi.truth.tracked import Tracked, concatenate, exp, maximum, sqrt, tanh, tracked, where
 
 
 def seen(
@@ -66,3 +66,24 @@ def scaled_dot_product_attention(
     y = where(allowed[..., None], products, 0).sum(-2) / total
     empty = np.asarray(total.value == 0, bool)
     return where(empty, 0 if masked_rows == "zero" else np.nan, y)
+
+
+@truth_of("nn:rotary_embedding")
+def rotary_embedding(x: Tracked, cos: Tracked, sin: Tracked, interleaved: bool = False) -> Tracked:
+    """Pairs (a, b) as (a cos - b sin, b cos + a sin)."""
+    pairs = cos.shape[-1]
+    half = slice(0, 2 * pairs, 2) if interleaved else slice(0, pairs)
+    other = slice(1, 2 * pairs, 2) if interleaved else slice(pairs, 2 * pairs)
+    a, b = x[..., half], x[..., other]
+    made = concatenate([a * cos - b * sin, b * cos + a * sin], -1)
+    if interleaved:
+        made = made[..., np.arange(2 * pairs).reshape(2, pairs).T.ravel()]
+    return concatenate([made, x[..., 2 * pairs :]], -1)
+
+
+@truth_of("nn:rotary_embedding_bwd")
+def rotary_embedding_bwd(
+    out_grad: Tracked, x: Tracked, cos: Tracked, sin: Tracked, interleaved: bool = False
+) -> Tracked:
+    """Turned back by the same angles."""
+    return rotary_embedding(out_grad, cos, -sin, interleaved)
