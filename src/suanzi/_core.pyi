@@ -705,3 +705,18 @@ def nn_bad_class(target: Any, classes: int, ignore: int) -> int:
     """
     The first index that is neither a class nor ignored; -1: there is none.
     """
+
+def nn_softmax(x: Any, axis: int, kind: int, keep_dims: bool = True) -> Tensor:
+    """
+    softmax (0), its logarithm (1), or the logarithm of the sum of exponentials (2) along an axis.
+    """
+
+def nn_softmax_bwd(out_grad: Any, x: Any, axis: int, kind: int) -> Tensor:
+    """
+    The gradient of the same; that of a result without the axis has one element along it.
+    """
+
+def nn_layer_norm(x: Any, weights: tuple[Any, Any], n: int, centred: bool, eps: float, offset: float) -> Tensor:
+    """
+    Rows of n elements, normalised. `weights` are weight and bias, or None; all are dense and of one dtype.
+    """

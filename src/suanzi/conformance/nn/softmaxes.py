@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from suanzi.conformance.nn._calls import Call, Operand, declare
 
 ALL = ("ordinary", "whole numbers", "many magnitudes", "constant", "outliers", "special values")
@@ -14,5 +17,26 @@ ROWS = [
     Call("no elements", {"x": Operand((3, 0))}, "empty"),
     Call("no rows", {"x": Operand((0, 3))}, "empty"),
 ]  # fmt: skip
+INFINITE = Operand((3, 3), values=tuple(map(float, "-inf -inf -inf inf 1 2 -inf 1 2".split())))
+MASKED = Call("rows of -inf, with inf and with -inf", {"x": INFINITE}, "special", ("ordinary",))
+FINITE = tuple(name for name in ALL if name != "special values")
 
-declare("nn:softmax", ROWS, ALL)
+
+def with_gradient(call: Call, reduces: bool = False) -> Call:
+    """Return the call of a gradient: one of the result comes first."""
+    x: Any = call.arguments["x"]
+    axis = call.arguments.get("axis", -1) % len(x.shape)
+    shape = tuple(n for a, n in enumerate(x.shape) if not reduces or a != axis)
+    return replace(call, arguments={"out_grad": Operand(shape), **call.arguments})
+
+
+declare("nn:softmax", [*ROWS, MASKED], ALL)
+declare("nn:log_softmax", [*ROWS, MASKED], ALL)
+declare(
+    "nn:logsumexp",
+    [*ROWS, MASKED, Call("kept", {"x": Operand((3, 4)), "axis": 0, "keep_dims": True})],
+    ALL,
+)
+declare("nn:softmax_bwd", [with_gradient(call) for call in ROWS], ALL)
+declare("nn:log_softmax_bwd", [with_gradient(call) for call in ROWS], ALL)
+declare("nn:logsumexp_bwd", [with_gradient(call, reduces=True) for call in ROWS], FINITE)

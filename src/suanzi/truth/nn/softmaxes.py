@@ -1,9 +1,11 @@
-"""Softmax, its logarithm and the logarithm of a sum of exponentials."""
+"""Softmax, its logarithm and the logarithm of a sum of exponentials, with their gradients."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from suanzi.truth.define import truth_of
-from suanzi.truth.tracked import Tracked, exp
+from suanzi.truth.tracked import Tracked, exp, log, where
 
 
 @truth_of("nn:softmax")
@@ -11,3 +13,42 @@ def softmax(x: Tracked, axis: int = -1) -> Tracked:
     """exp(x) over its sum along an axis."""
     e = exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
+
+
+@truth_of("nn:log_softmax")
+def log_softmax(x: Tracked, axis: int = -1) -> Tracked:
+    """The logarithm of softmax."""
+    above = x - x.max(axis, keepdims=True)
+    return above - log(exp(above).sum(axis, keepdims=True))
+
+
+@truth_of("nn:logsumexp")
+def logsumexp(x: Tracked, axis: int = -1, keep_dims: bool = False) -> Tracked:
+    """The logarithm of the sum of exponentials; the largest, if infinite, is not taken off."""
+    most = x.max(axis, keepdims=True)
+    centre = where(np.isfinite(most.size), most, 0.0)
+    found = centre + log(exp(x - centre).sum(axis, keepdims=True))
+    return found if keep_dims else found.sum(axis)
+
+
+@truth_of("nn:softmax_bwd")
+def softmax_bwd(out_grad: Tracked, x: Tracked, axis: int = -1) -> Tracked:
+    """y (g - sum(g y)), where y is softmax(x)."""
+    y = softmax(x, axis)
+    return y * (out_grad - (out_grad * y).sum(axis, keepdims=True))
+
+
+@truth_of("nn:log_softmax_bwd")
+def log_softmax_bwd(out_grad: Tracked, x: Tracked, axis: int = -1) -> Tracked:
+    """g - softmax(x) sum(g)."""
+    return out_grad - softmax(x, axis) * out_grad.sum(axis, keepdims=True)
+
+
+@truth_of("nn:logsumexp_bwd")
+def logsumexp_bwd(
+    out_grad: Tracked, x: Tracked, axis: int = -1, keep_dims: bool = False
+) -> Tracked:
+    """g softmax(x)."""
+    y = softmax(x, axis)
+    shape = [1 if a == axis % x.ndim else n for a, n in enumerate(x.shape)]
+    return out_grad.reshape(*shape) * y

@@ -1,0 +1,201 @@
+// native/kernels/nn_rows.cpp: softmaxes and norms: loops over parts of rows.
+//
+// Each loop is one pass over elements that lie in a cache after the first: the largest, the exponentials, the result.
+// A mean and a factor are float64 and enter as two float32, so that neither adds a rounding.
+#include "kernels/common.inc"
+
+#include "kernels/formats.inc"
+#include "kernels/nn_rows.h"
+
+#define xsimd SUANZI_XSIMD  // one copy of the library per level, so that the linker cannot mix them
+#include "kernels/vectors.inc"
+
+#include "kernels/logarithm.inc"
+
+#include "kernels/exponential.inc"
+
+#include "kernels/nn_rows_vectors.inc"
+#undef xsimd
+
+namespace suanzi {
+namespace {
+namespace rows {
+
+#define SUANZI_ROW __attribute__((flatten))
+
+template <class S>
+struct Loops {
+  using T = typename S::Lane;
+  using B = Batch<T>;
+  using Bits = typename S::Bits;
+  using Wide = Plain<T>;
+
+  static const Bits* stored(const void* x) noexcept { return static_cast<const Bits*>(x); }
+  static const T* wide(const void* x) noexcept { return static_cast<const T*>(x); }
+
+  // ---- softmaxes --------------------------------------------------------------------------------
+
+  SUANZI_ROW static f64 largest(const void* in, std::size_t n) {
+    auto* x = stored(in);
+    constexpr T lowest = -std::numeric_limits<T>::infinity();
+    // Where one is NaN, the second operand is the larger here: on x86 by definition, elsewhere by the comparison.
+    auto larger = [](B v, B most) { return xs::select(v > most, v, most); };
+    B most[4] = {B(lowest), B(lowest), B(lowest), B(lowest)};
+    std::size_t i = 0;
+    for (; i + 4 * B::size <= n; i += 4 * B::size)
+      for (std::size_t k = 0; k < 4; ++k) most[k] = larger(S::load(x + i + k * B::size), most[k]);
+    for (; i + B::size <= n; i += B::size) most[0] = larger(S::load(x + i), most[0]);
+    alignas(64) T found[B::size];
+    larger(larger(most[0], most[1]), larger(most[2], most[3])).store_aligned(found);
+    if (i < n) {
+      alignas(64) T rest[B::size];
+      Part{i, n - i}.template load<S>(x).store_aligned(rest);
+      for (std::size_t j = 0; i + j < n; ++j) found[0] = rest[j] > found[0] ? rest[j] : found[0];
+    }
+    for (std::size_t j = 1; j < B::size; ++j) found[0] = found[j] > found[0] ? found[j] : found[0];
+    return found[0];
+  }
+
+  // exp(x - middle). What the difference of two float32 or float64 loses counts; that of narrower ones does not.
+  static B exponential(B x, B middle) noexcept {
+    if constexpr (sizeof(Bits) != sizeof(T)) return exp::apply(x - middle);
+    B lost, difference = sum_exactly(x, -middle, lost);
+    return exp_with_tail(difference, lost);
+  }
+
+  SUANZI_ROW static f64 exponentials(const void* in, f64 centre, void* out, std::size_t n) {
+    auto* x = stored(in);
+    auto* e = static_cast<T*>(out);
+    B middle(static_cast<T>(centre));
+    f64 total[1];
+    if (e)
+      sums_of<T>(n, total, [&](auto at, B(&v)[1]) {
+        v[0] = exponential(at.template load<S>(x), middle);
+        at.template store<Wide>(e, v[0]);
+      });
+    else sums_of<T>(n, total, [&](auto at, B(&v)[1]) { v[0] = exponential(at.template load<S>(x), middle); });
+    return total[0];
+  }
+
+  SUANZI_ROW static f64 exponentials_below(const void* in, f64 centre, std::size_t n) {
+    auto* x = stored(in);
+    B middle(static_cast<T>(centre));
+    f64 total[1];
+    sums_of<T>(n, total, [&](auto at, B(&v)[1]) {
+      B given = at.template load<S>(x);
+      v[0] = xs::select(given == middle, B(T{0}), exponential(given, middle));
+    });
+    return total[0];
+  }
+
+  template <bool streams, class F>
+  __attribute__((always_inline)) static void write(void* out, std::size_t n, F f) noexcept {
+    auto* y = static_cast<Bits*>(out);
+    each_vector<B>(n, [&](auto at) { at.template store<S, streams>(y, f(at)); });
+  }
+  template <class F>
+  __attribute__((always_inline)) static void write(void* out, std::size_t n, bool streams, F f) noexcept {
+    streams ? write<true>(out, n, f) : write<false>(out, n, f);
+  }
+
+  SUANZI_ROW static void scale(const void* in, f64 factor, void* out, std::size_t n, bool streams) {
+    auto* e = wide(in);
+    Pair<S> by(factor);
+    write(out, n, streams, [&](auto at) { return by.times(at.template load<Wide>(e)); });
+  }
+
+  SUANZI_ROW static void shift(const void* in, f64 centre, f64 by, void* out, std::size_t n, bool streams) {
+    auto* x = stored(in);
+    B middle(static_cast<T>(centre));
+    Pair<S> less(by);
+    write(out, n, streams, [&](auto at) { return less.below(at.template load<S>(x) - middle); });
+  }
+
+  SUANZI_ROW static f64 product(const void* left, const void* right, std::size_t n) {
+    auto* e = wide(left);
+    auto* g = stored(right);
+    f64 total[1];
+    sums_of<T>(n, total, [&](auto at, B(&v)[1]) { v[0] = at.template load<Wide>(e) * at.template load<S>(g); });
+    return total[0];
+  }
+
+  SUANZI_ROW static void softmax_bwd(const void* left, const void* right, f64 factor, f64 mean, void* out,
+                                     std::size_t n) {
+    auto* e = wide(left);
+    auto* g = stored(right);
+    Pair<S> by(factor), middle(mean);
+    write<false>(out, n,
+                 [&](auto at) { return by.times(at.template load<Wide>(e)) * middle.below(at.template load<S>(g)); });
+  }
+
+  SUANZI_ROW static void log_softmax_bwd(const void* left, const void* right, f64 factor, void* out, std::size_t n) {
+    auto* e = wide(left);
+    auto* g = stored(right);
+    Pair<S> by(factor);
+    write<false>(out, n, [&](auto at) { return at.template load<S>(g) - by.times(at.template load<Wide>(e)); });
+  }
+
+  // ---- norms ------------------------------------------------------------------------------------
+
+  SUANZI_ROW static f64 sum(const void* in, std::size_t n) {
+    auto* x = stored(in);
+    f64 total[1];
+    // What is next to the mean of float32 numbers needs all of its digits.
+    constexpr bool is_narrow = sizeof(Bits) < sizeof(T);
+    sums_of<T, is_narrow>(n, total, [&](auto at, B(&v)[1]) { v[0] = at.template load<S>(x); });
+    return total[0];
+  }
+
+  SUANZI_ROW static f64 squares(const void* in, f64 centre, std::size_t n, bool in_float64) {
+    auto* x = stored(in);
+    f64 total[1];
+    Pair<S> middle(centre);
+    if (in_float64 && sizeof(T) == 4) return wide_squares(x, centre, n);
+    sums_of<T>(n, total, [&](auto at, B(&v)[1]) {
+      B d = middle.below(at.template load<S>(x));
+      v[0] = d * d;
+    });
+    return total[0];
+  }
+  // Of numbers whose squares overflow or vanish in float32.
+  static f64 wide_squares(const Bits* x, f64 centre, std::size_t n) noexcept {
+    f64 total = 0;
+    each_vector<B>(n, [&](auto at) {
+      alignas(64) T some[B::size];
+      at.template load<S>(x).store_aligned(some);
+      std::size_t count = B::size < n - at.i ? B::size : n - at.i;
+      for (std::size_t j = 0; j < count; ++j) total += (some[j] - centre) * (some[j] - centre);
+    });
+    return total;
+  }
+
+  SUANZI_ROW static void affine(const void* in, f64 centre, f64 factor, const void* weights, const void* biases,
+                                f64 one_weight, f64 one_bias, void* out, std::size_t n, bool streams) {
+    auto* x = stored(in);
+    auto *w = wide(weights), *b = wide(biases);
+    Pair<S> middle(centre), by(factor);
+    auto normal = [&](auto at) { return by.times(middle.below(at.template load<S>(x))); };
+    B weight(static_cast<T>(one_weight)), bias(static_cast<T>(one_bias));
+    if (w && b)
+      write(out, n, streams,
+            [&](auto at) { return xs::fma(normal(at), at.template load<Wide>(w), at.template load<Wide>(b)); });
+    else if (w) write(out, n, streams, [&](auto at) { return normal(at) * at.template load<Wide>(w); });
+    else if (b) write(out, n, streams, [&](auto at) { return normal(at) + at.template load<Wide>(b); });
+    else write(out, n, streams, [&](auto at) { return xs::fma(normal(at), weight, bias); });
+  }
+
+  static RowLoops table() noexcept {
+    return {largest, exponentials, exponentials_below, scale, shift, product, softmax_bwd, log_softmax_bwd, sum,
+            squares, affine};
+  }
+};
+
+}  // namespace rows
+}  // namespace
+
+SUANZI_TABLE(RowKernels, row_kernels,
+             {{rows::Loops<rows::Plain<f32>>::table(), rows::Loops<rows::Plain<f64>>::table(),
+               rows::Loops<rows::Narrowed<Narrow::float16>>::table(),
+               rows::Loops<rows::Narrowed<Narrow::bfloat16>>::table()}})
+
+}  // namespace suanzi

@@ -1,0 +1,40 @@
+// native/kernels/nn_rows.h: softmaxes and norms: loops over parts of rows.
+#pragma once
+
+#include <cstddef>
+
+namespace suanzi {
+
+// How the elements of a row are stored: each loop has a form for each.
+enum class RowFormat : unsigned { float32, float64, float16, bfloat16, count };
+inline constexpr std::size_t row_formats = static_cast<std::size_t>(RowFormat::count);
+
+// The loops for one format. `e`, weights and biases are float32, or float64 for rows of float64. Those with `streams`
+// can write past the caches. Sums are float64, of parts of at most `row_block` elements.
+struct RowLoops {
+  // The largest number, -inf if there is none; NaN is passed over.
+  double (*largest)(const void* x, std::size_t n);
+  // e = exp(x - centre), not stored if null; returns its sum.
+  double (*exponentials)(const void* x, double centre, void* e, std::size_t n);
+  // The sum over the elements that are not `centre`, which is the largest.
+  double (*exponentials_below)(const void* x, double centre, std::size_t n);
+  void (*scale)(const void* e, double factor, void* out, std::size_t n, bool streams);             // e * factor
+  void (*shift)(const void* x, double centre, double by, void* out, std::size_t n, bool streams);  // x - centre - by
+  double (*product)(const void* e, const void* g, std::size_t n);                                  // the sum of e * g
+  void (*softmax_bwd)(const void* e, const void* g, double factor, double mean, void* out, std::size_t n);
+  void (*log_softmax_bwd)(const void* e, const void* g, double factor, void* out, std::size_t n);
+  double (*sum)(const void* x, std::size_t n);
+  // The sum of (x - centre)^2; `wide`: in float64 throughout.
+  double (*squares)(const void* x, double centre, std::size_t n, bool wide);
+  // (x - centre) * factor * weight + bias. Without weights they are `one_weight` and `one_bias` for all.
+  void (*affine)(const void* x, double centre, double factor, const void* weight, const void* bias, double one_weight,
+                 double one_bias, void* out, std::size_t n, bool streams);
+};
+
+struct RowKernels {
+  RowLoops loops[row_formats];
+};
+
+inline constexpr std::size_t row_block = 4096;
+
+}  // namespace suanzi
