@@ -1,0 +1,204 @@
+// native/kernels/nn_convolutions.cpp: nn 5: the loops of convolutions.
+//
+// The sums of a tile, of rows of weights by vectors of columns, fill the registers, and each is added up in the order
+// of (channel, tap), multiplied and added in one operation where the level has it. Columns are copied whole vectors at
+// a time, beyond their end, where the next ones overwrite them.
+#include "kernels/common.inc"
+
+#include "kernels/nn_convolutions.h"
+
+#include "kernels/vector_bytes.inc"
+
+namespace suanzi {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int tile_rows = 14, tile_vectors = 2, slots = 8;
+#elif defined(__AVX2__)
+constexpr int tile_rows = 6, tile_vectors = 2, slots = 8;
+#elif defined(__aarch64__)
+constexpr int tile_rows = 12, tile_vectors = 2, slots = 8;
+#else
+constexpr int tile_rows = 4, tile_vectors = 2, slots = 4;
+#endif
+
+template <class T>
+constexpr int lanes = vector_bytes / sizeof(T);
+
+template <class T>
+inline Vector<T> load(const T* from) {
+  Vector<T> found;
+  std::memcpy(&found, from, sizeof found);
+  return found;
+}
+template <class T>
+inline void store(Vector<T> x, T* to) {
+  std::memcpy(to, &x, sizeof x);
+}
+
+template <class T>
+inline Vector<T> all(T x) {
+  return Vector<T>{} + x;
+}
+#if defined(__AVX512F__)
+inline Vector<f32> add_product(Vector<f32> a, Vector<f32> b, Vector<f32> c) { return _mm512_fmadd_ps(a, b, c); }
+inline Vector<f64> add_product(Vector<f64> a, Vector<f64> b, Vector<f64> c) { return _mm512_fmadd_pd(a, b, c); }
+#elif defined(__AVX2__)
+inline Vector<f32> add_product(Vector<f32> a, Vector<f32> b, Vector<f32> c) { return _mm256_fmadd_ps(a, b, c); }
+inline Vector<f64> add_product(Vector<f64> a, Vector<f64> b, Vector<f64> c) { return _mm256_fmadd_pd(a, b, c); }
+#elif defined(__aarch64__)
+inline Vector<f32> add_product(Vector<f32> a, Vector<f32> b, Vector<f32> c) {
+  return (Vector<f32>)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+inline Vector<f64> add_product(Vector<f64> a, Vector<f64> b, Vector<f64> c) {
+  return (Vector<f64>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
+#else
+template <class V>
+inline V add_product(V a, V b, V c) {
+  return a * b + c;
+}
+#endif
+
+// body(i) for each i below count, all known to the compiler: what they index stays in registers.
+template <int count, class F>
+[[gnu::always_inline]] constexpr void unrolled(F&& body) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, i>{}), ...);
+  }(std::make_integer_sequence<int, count>{});
+}
+
+template <class T, int rows, int vectors>
+void tile(const void* a_, std::ptrdiff_t a_row, const void* b_, void* c_, std::ptrdiff_t c_row, i64 depth, bool adds) {
+  using V = Vector<T>;
+  // Rows are told by few pointers and multiples of their distance that an address can have.
+  constexpr int group = 5, groups = (rows + group - 1) / group;
+  std::ptrdiff_t row = a_row * static_cast<std::ptrdiff_t>(sizeof(T)), thrice = 3 * row;
+  asm("" : "+r"(thrice));  // or it is added up in each step
+  const std::byte* at[groups];
+  unrolled<groups>([&](auto g) { at[g] = static_cast<const std::byte*>(a_) + g * group * row; });
+  auto b = static_cast<const T*>(b_);
+  auto c = static_cast<T*>(c_);
+  if (adds)
+    unrolled<rows>(
+        [&](auto r) { unrolled<vectors>([&](auto v) { __builtin_prefetch(c + r * c_row + v * lanes<T>); }); });
+  V sums[rows][vectors];
+  unrolled<rows>([&](auto r) { unrolled<vectors>([&](auto v) { sums[r][v] = V{}; }); });
+  for (i64 p = 0; p < depth; ++p, b += vectors * lanes<T>) {
+    V right[vectors];
+    unrolled<vectors>([&](auto v) { right[v] = load(b + v * lanes<T>); });
+    unrolled<rows>([&](auto r) {
+      constexpr int multiple = r % group;
+      const std::byte* from = at[r / group] + (multiple == 3 ? thrice : multiple * row);
+      V x = all<T>(*reinterpret_cast<const T*>(from));
+      unrolled<vectors>([&](auto v) { sums[r][v] = add_product(x, right[v], sums[r][v]); });
+    });
+    unrolled<groups>([&](auto g) {
+      at[g] += sizeof(T);
+      asm("" : "+r"(at[g]));  // or there is a pointer for each row, on the stack
+    });
+  }
+  unrolled<rows>([&](auto r) {
+    unrolled<vectors>([&](auto v) {
+      T* to = c + r * c_row + v * lanes<T>;
+      store<T>(adds ? sums[r][v] + load(to) : sums[r][v], to);
+    });
+  });
+}
+
+// ---- columns ------------------------------------------------------------------------------------
+
+template <class T, bool exact>
+void pack_rows(const T* planes, const Windows& w, i64 first, i64 depth, i64 width, T* out) {
+  i64 taps = w.lines * w.across, c = first / taps, q = first % taps / w.across, x = first % w.across;
+  for (i64 k = 0; k < depth; ++k, out += width) {
+    const T* from = planes + c * w.plane + w.shifts[x];
+    const i64* starts = w.starts + q * w.count;
+    for (i64 i = 0; i < w.count; ++i) {
+      const T* line = from + starts[i];
+      T* to = out + w.pieces[i].to;
+      i64 n = w.pieces[i].length, j = 0;
+      if constexpr (exact) {
+        for (; j + lanes<T> <= n; j += lanes<T>) store<T>(load(line + j), to + j);
+        if (j < n) std::memcpy(to + j, line + j, static_cast<std::size_t>(n - j) * sizeof(T));
+      } else {
+        for (; j < n; j += lanes<T>) store<T>(load(line + j), to + j);
+      }
+    }
+    if (++x == w.across) {
+      x = 0;
+      if (++q == w.lines) q = 0, ++c;
+    }
+  }
+}
+
+template <class T>
+void pack(const void* planes, const Windows& windows, i64 first, i64 depth, i64 width, bool exact, void* out) {
+  auto from = static_cast<const T*>(planes);
+  auto to = static_cast<T*>(out);
+  if (exact) pack_rows<T, true>(from, windows, first, depth, width, to);
+  else pack_rows<T, false>(from, windows, first, depth, width, to);
+}
+
+// Several vectors at once, also of different lines, so that their sums do not wait for one another. What is missing in
+// the last group is the last vector again.
+template <class T>
+void direct(const void* planes_, const Windows& w, i64 channels, const void* weights_, void* out_) {
+  using V = Vector<T>;
+  auto planes = static_cast<const T*>(planes_);
+  auto weights = static_cast<const T*>(weights_);
+  auto out = static_cast<T*>(out_);
+  for (i64 piece = 0, j = 0; piece < w.count;) {
+    i64 at[slots], shift[slots];
+    int found = 0;
+    for (; found < slots && piece < w.count; ++found) {
+      at[found] = piece, shift[found] = j;
+      j += lanes<T>;
+      if (j >= w.pieces[piece].length) ++piece, j = 0;
+    }
+    for (int i = found; i < slots; ++i) at[i] = at[found - 1], shift[i] = shift[found - 1];
+    V sums[slots];
+    unrolled<slots>([&](auto i) { sums[i] = V{}; });
+    const T* weight = weights;
+    for (i64 c = 0; c < channels; ++c)
+      for (i64 q = 0; q < w.lines; ++q) {
+        const T* from[slots];
+        unrolled<slots>([&](auto i) { from[i] = planes + c * w.plane + w.starts[q * w.count + at[i]] + shift[i]; });
+        for (i64 x = 0; x < w.across; ++x, ++weight) {
+          V one = all<T>(*weight);
+          i64 far = w.shifts[x];
+          unrolled<slots>([&](auto i) { sums[i] = add_product(one, load(from[i] + far), sums[i]); });
+        }
+      }
+    unrolled<slots>([&](auto i) { store<T>(sums[i], out + w.pieces[at[i]].to + shift[i]); });
+  }
+}
+
+template <class T>
+void add(const void* from_, void* to_, i64 step, i64 n) {
+  auto from = static_cast<const T*>(from_);
+  auto to = static_cast<T*>(to_);
+  if (step == 1) {
+    SUANZI_LOOP
+    for (i64 i = 0; i < n; ++i) to[i] += from[i];
+  } else {
+    for (i64 i = 0; i < n; ++i) to[i * step] += from[i];
+  }
+}
+
+template <class T>
+constexpr ConvolutionLoops make() {
+  ConvolutionLoops k{};
+  k.rows = tile_rows, k.vectors = tile_vectors, k.lanes = lanes<T>;
+  unrolled<tile_vectors>([&](auto v) { unrolled<tile_rows>([&](auto r) { k.tile[v][r] = &tile<T, r + 1, v + 1>; }); });
+  k.pack = &pack<T>;
+  k.direct = &direct<T>;
+  k.add = &add<T>;
+  return k;
+}
+
+}  // namespace
+
+SUANZI_TABLE(ConvolutionKernels, convolution_kernels, {{make<f32>(), make<f64>()}})
+
+}  // namespace suanzi

@@ -1,0 +1,49 @@
+// native/kernels/nn_convolutions.h: nn 5: the table of the loops of convolutions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace suanzi {
+
+// Columns side by side that come from one line of the input, for every tap of a kernel.
+struct Piece {
+  std::int64_t to, length;  // in columns
+};
+
+// Where the columns of each tap lie in lines that were copied with their padding: the tap (q, x) of channel c of piece
+// i begins at c * plane + starts[q * count + i] + shifts[x]. Whatever is behind it can be read up to a vector.
+struct Windows {
+  const Piece* pieces;
+  std::int64_t count;  // of pieces
+  const std::int64_t* starts;
+  std::int64_t lines;  // values of q
+  const std::int64_t* shifts;
+  std::int64_t across;  // values of x
+  std::int64_t plane;
+};
+
+inline constexpr int most_tile_rows = 14, most_tile_vectors = 2;
+
+// Those of f32, or of f64.
+struct ConvolutionLoops {
+  int rows, vectors, lanes;  // of a tile: at most so many rows, and vectors of so many columns
+  // c = (c +) a b for so many rows and vectors, one less of each: `depth` products, added in their order. The rows of b
+  // are as long as its vectors are.
+  void (*tile[most_tile_vectors][most_tile_rows])(const void* a, std::ptrdiff_t a_row, const void* b, void* c,
+                                                  std::ptrdiff_t c_row, std::int64_t depth, bool adds);
+  // The rows [first, first + depth) over (channel, q, x) of the columns of windows, one behind the other, each `width`
+  // long. Up to a vector behind each piece is written. With `exact`, nothing behind a piece is read.
+  void (*pack)(const void* planes, const Windows& windows, std::int64_t first, std::int64_t depth, std::int64_t width,
+               bool exact, void* out);
+  // out = the sums of all taps times their weights, in the order of (channel, q, x). As much is written as by `pack`.
+  void (*direct)(const void* planes, const Windows& windows, std::int64_t channels, const void* weights, void* out);
+  // to[i * step] += from[i].
+  void (*add)(const void* from, void* to, std::int64_t step, std::int64_t n);
+};
+
+struct ConvolutionKernels {
+  ConvolutionLoops of[2];
+};
+
+}  // namespace suanzi
