@@ -719,6 +719,8 @@ def nn_softmax_bwd(out_grad: Any, x: Any, axis: int, kind: int) -> Tensor:
 def nn_layer_norm(x: Any, weights: tuple[Any, Any], n: int, centred: bool, eps: float, offset: float) -> Tensor:
     """
     Rows of n elements, normalised. `weights` are weight and bias, or None; all are dense and of one dtype.
+    """
+
 def nn_convolve(x: Any, weight: Any, bias: Any, stride: Sequence[int], start: Sequence[int], dilation: Sequence[int], sizes: Sequence[int], groups: int, transposed: bool) -> Tensor:
     """
     A convolution, or a transposed one, with results of some sizes; `start` is the padding before each axis.
