@@ -144,6 +144,20 @@ def _shared(module, names, expressions):
     }
 
 
+def model_table(functions):
+    """Return expressions of model operators and of their gradients, from those of the forward ones.
+
+    >>> model_table({"relu": ("x", "nn.relu(x)")})["nn:relu_bwd"]
+    'gradients(lambda x: nn.relu(x), out_grad, x)'
+    """
+    found = {}
+    for name, (operands, text) in functions.items():
+        given = ", ".join(operands.split())
+        found[f"nn:{name}"] = text
+        found[f"nn:{name}_bwd"] = f"gradients(lambda {given}: {text}, out_grad, {given})"
+    return found
+
+
 class Framework:
     """An adapter that is a table of expressions; a subclass for each framework sets these:
 

@@ -7,10 +7,12 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import jax.numpy as jnp
 import numpy as np
+from frameworks import nn_jax
 from frameworks.common import GRADIENTS, Framework, count, kept_at, named, numpy_like
 from frameworks.jax_lowering import Programs, share_contexts
 from frameworks.jax_random import draws, key, normal, uniform
 from frameworks.jax_transforms import adjoint_of, bilinear, c2c, c2r, half, linear, norm, r2c, svd
+from frameworks.nn_jax import affine, attention, convolved, gradients, softplus
 from jax.experimental import sparse
 from wire import Data, Unsupported
 
@@ -96,6 +98,7 @@ MAPPING = {
     "zeros((out_grad.shape[-1], x.shape[-1], y.shape[-1]), x), out_grad)",
     # 7.2.18 interpolation
     "interpolate": "resized(input, target_sizes(input.shape, size, scale_factor), mode)",
+    **nn_jax.MAPPING,
 }
 """The standard's interfaces in JAX."""
 
@@ -108,7 +111,7 @@ MISSING = {
 """What JAX does not have, and why."""
 
 WHOLE = frozenset(GRADIENTS) - {"fft_c2c_backward", "fft_r2c_backward", "fft_c2r_backward"}
-WHOLE |= {"div", "gather", "topk"}
+WHOLE |= {"div", "gather", "topk", *nn_jax.MAPPING}
 """Interfaces of many steps that are one program; of transforms the steps are few, and shared."""
 
 ROUNDINGS = {

@@ -3,7 +3,9 @@
 import warnings
 
 import torch
+from frameworks import nn_torch
 from frameworks.common import Framework, axes, named, spread, torch_like
+from frameworks.nn_torch import attention, classes, gradients, lengths, shifted
 from wire import Data, Unsupported
 
 warnings.simplefilter("ignore")
@@ -99,6 +101,7 @@ MAPPING = {
     # 7.2.18 interpolation
     "interpolate": "torch.nn.functional.interpolate(input, size or None, None if size else "
     "scale_factor, mode, False if 'linear' in mode else None, None if size else True)",
+    **nn_torch.MAPPING,
 }
 """The standard's interfaces in PyTorch."""
 
