@@ -23,11 +23,10 @@ namespace suanzi {
 namespace {
 namespace activations {
 
-// What a functor gets: `in` and `out`, a vector each, and its parameters.
+// A function of `in`, vectors of its inputs, to `out`, those of its outputs; `p` are its parameters.
 #define SUANZI_ACTIVATION(name) \
-  struct name {                 \
-    template <class B>          \
-    static void apply([[maybe_unused]] const B* in, B* out, [[maybe_unused]] const f64* p) noexcept
+  constexpr auto name =         \
+      []<class B>([[maybe_unused]] const B* in, B* out, [[maybe_unused]] const f64* p) noexcept -> void
 
 template <class B>
 inline B number(f64 x) noexcept {
@@ -36,10 +35,8 @@ inline B number(f64 x) noexcept {
 
 // ---- of pieces -------------------------------------------------------------------------------------
 
-SUANZI_ACTIVATION(relu) { *out = xs::select(*in <= number<B>(0), number<B>(0), *in); }
-};
-SUANZI_ACTIVATION(relu_bwd) { *out = nan_as(in[1], xs::select(in[1] > number<B>(0), in[0], number<B>(0))); }
-};
+SUANZI_ACTIVATION(relu) { *out = xs::select(*in <= number<B>(0), number<B>(0), *in); };
+SUANZI_ACTIVATION(relu_bwd) { *out = nan_as(in[1], xs::select(in[1] > number<B>(0), in[0], number<B>(0))); };
 
 // Between two numbers; NaN stays.
 template <class B>
@@ -51,51 +48,32 @@ inline B if_inside(B grad, B x, B low, B high) noexcept {
   return nan_as(x, xs::select(x > low && x < high, grad, number<B>(0)));
 }
 
-SUANZI_ACTIVATION(relu6) { *out = clamped(*in, number<B>(0), number<B>(6)); }
+SUANZI_ACTIVATION(relu6) { *out = clamped(*in, number<B>(0), number<B>(6)); };
+SUANZI_ACTIVATION(relu6_bwd) { *out = if_inside(in[0], in[1], number<B>(0), number<B>(6)); };
+SUANZI_ACTIVATION(hardtanh) { *out = clamped(*in, number<B>(p[0]), number<B>(p[1])); };
+SUANZI_ACTIVATION(hardtanh_bwd) { *out = if_inside(in[0], in[1], number<B>(p[0]), number<B>(p[1])); };
+
+SUANZI_ACTIVATION(relu_squared) { *out = xs::select(*in <= number<B>(0), number<B>(0), *in * *in); };
+SUANZI_ACTIVATION(relu_squared_bwd) {
+  *out = xs::select(in[1] <= number<B>(0), number<B>(0), in[0] * (in[1] + in[1]));
 };
-SUANZI_ACTIVATION(relu6_bwd) { *out = if_inside(in[0], in[1], number<B>(0), number<B>(6)); }
-}
-;
-SUANZI_ACTIVATION(hardtanh) { *out = clamped(*in, number<B>(p[0]), number<B>(p[1])); }
-}
-;
-SUANZI_ACTIVATION(hardtanh_bwd) { *out = if_inside(in[0], in[1], number<B>(p[0]), number<B>(p[1])); }
-}
-;
 
-SUANZI_ACTIVATION(relu_squared) { *out = xs::select(*in <= number<B>(0), number<B>(0), *in * *in); }
-}
-;
-SUANZI_ACTIVATION(relu_squared_bwd) { *out = xs::select(in[1] <= number<B>(0), number<B>(0), in[0] * (in[1] + in[1])); }
-}
-;
-
-SUANZI_ACTIVATION(leaky_relu) { *out = xs::select(*in > number<B>(0), *in, *in * number<B>(p[0])); }
-}
-;
+SUANZI_ACTIVATION(leaky_relu) { *out = xs::select(*in > number<B>(0), *in, *in * number<B>(p[0])); };
 SUANZI_ACTIVATION(leaky_relu_bwd) {
   *out = nan_as(in[1], xs::select(in[1] > number<B>(0), in[0], in[0] * number<B>(p[0])));
-}
-}
-;
-SUANZI_ACTIVATION(prelu) { *out = xs::select(in[0] > number<B>(0), in[0], in[0] * in[1]); }
-}
-;
+};
+SUANZI_ACTIVATION(prelu) { *out = xs::select(in[0] > number<B>(0), in[0], in[0] * in[1]); };
 SUANZI_ACTIVATION(prelu_bwd) {
   auto positive = in[1] > number<B>(0);
   out[0] = nan_as(in[1], xs::select(positive, in[0], in[0] * in[2]));
   out[1] = xs::select(positive, number<B>(0), in[0] * in[1]);
-}
-}
-;
+};
 
 SUANZI_ACTIVATION(softsign) {
   B x = *in, size = xs::abs(x), one = number<B>(1);
   B found = x / (one + size);
   *out = xs::select(size == number<B>(std::numeric_limits<f64>::infinity()), xs::copysign(one, x), found);
-}
-}
-;
+};
 SUANZI_ACTIVATION(softsign_bwd) {
   B unused, one = number<B>(1);
   Pair<B> root = quotient<B>({one, number<B>(0)}, exact_sum(one, xs::abs(in[1])), unused);
@@ -103,9 +81,7 @@ SUANZI_ACTIVATION(softsign_bwd) {
   square.low += number<B>(2) * root.high * root.low;
   B infinity = number<B>(std::numeric_limits<f64>::infinity());
   *out = in[0] * xs::select(xs::abs(in[1]) == infinity, number<B>(0), square.sum());
-}
-}
-;
+};
 
 // x + 3 between 0 and 6.
 template <class B>
@@ -116,26 +92,18 @@ inline Pair<B> hard_gate(B x) noexcept {
   found.low = xs::select(low || high, number<B>(0), found.low);
   return found;
 }
-SUANZI_ACTIVATION(hardsigmoid) { *out = hard_gate(*in).high / number<B>(6); }
-}
-;
-SUANZI_ACTIVATION(hardsigmoid_bwd) { *out = if_inside(in[0] / number<B>(6), in[1], number<B>(-3), number<B>(3)); }
-}
-;
+SUANZI_ACTIVATION(hardsigmoid) { *out = hard_gate(*in).high / number<B>(6); };
+SUANZI_ACTIVATION(hardsigmoid_bwd) { *out = if_inside(in[0] / number<B>(6), in[1], number<B>(-3), number<B>(3)); };
 SUANZI_ACTIVATION(hardswish) {
   B x = *in;
   B found = times(x, hard_gate(x)) / number<B>(6);
   *out = xs::select(x <= number<B>(-3), number<B>(0), xs::select(x >= number<B>(3), x, found));
-}
-}
-;
+};
 SUANZI_ACTIVATION(hardswish_bwd) {
   B x = in[1], slope = (x + x + number<B>(3)) / number<B>(6);
   slope = xs::select(x <= number<B>(-3), number<B>(0), xs::select(x >= number<B>(3), number<B>(1), slope));
   *out = in[0] * slope;
-}
-}
-;
+};
 
 // ---- of exponentials -------------------------------------------------------------------------------
 
@@ -153,32 +121,20 @@ inline B exponential_slope(B grad, B x, Pair<B> a, B scaled_x, Pair<B> c) noexce
 constexpr f64 selu_scale = 0x1.0cfabd6a91132p+0, selu_scale_rest = 0x1.6fc7d272f2695p-55;
 constexpr f64 selu_below = 0x1.c212cc640f031p+0, selu_below_rest = 0x1.05161b045a1fep-56;
 
-SUANZI_ACTIVATION(elu) { *out = exponential_below_0(*in, constant<B>(p[0]), *in, constant<B>(1)); }
-}
-;
-SUANZI_ACTIVATION(elu_bwd) { *out = exponential_slope(in[0], in[1], constant<B>(p[0]), in[1], constant<B>(1)); }
-}
-;
+SUANZI_ACTIVATION(elu) { *out = exponential_below_0(*in, constant<B>(p[0]), *in, constant<B>(1)); };
+SUANZI_ACTIVATION(elu_bwd) { *out = exponential_slope(in[0], in[1], constant<B>(p[0]), in[1], constant<B>(1)); };
 SUANZI_ACTIVATION(selu) {
   *out =
       exponential_below_0(*in, constant<B>(selu_below, selu_below_rest), *in, constant<B>(selu_scale, selu_scale_rest));
-}
-}
-;
+};
 SUANZI_ACTIVATION(selu_bwd) {
   *out = exponential_slope(in[0], in[1], constant<B>(selu_below, selu_below_rest), in[1],
                            constant<B>(selu_scale, selu_scale_rest));
-}
-}
-;
-SUANZI_ACTIVATION(celu) { *out = exponential_below_0(*in, constant<B>(p[0]), *in / number<B>(p[0]), constant<B>(1)); }
-}
-;
+};
+SUANZI_ACTIVATION(celu) { *out = exponential_below_0(*in, constant<B>(p[0]), *in / number<B>(p[0]), constant<B>(1)); };
 SUANZI_ACTIVATION(celu_bwd) {
   *out = exponential_slope(in[0], in[1], constant<B>(1), in[1] / number<B>(p[0]), constant<B>(1));
-}
-}
-;
+};
 
 // beta x in two parts; the second is nothing where the first says all.
 template <class B>
@@ -201,22 +157,14 @@ SUANZI_ACTIVATION(softplus) {
   Pair<B> z = with_factor(x, p[0]);
   B found = log_of_1_and_exp(z) / number<B>(p[0]);
   *out = xs::select(z.high > number<B>(p[1]), x, nan_as(x, found));
-}
-}
-;
+};
 SUANZI_ACTIVATION(softplus_bwd) {
   Pair<B> z = with_factor(in[1], p[0]);
   B found = times(in[0], Logistic<B>::of(z).p);
   *out = xs::select(z.high > number<B>(p[1]), in[0], found);
-}
-}
-;
-SUANZI_ACTIVATION(log_sigmoid) { *out = -log_of_1_and_exp(Pair<B>{-*in, number<B>(0)}); }
-}
-;
-SUANZI_ACTIVATION(log_sigmoid_bwd) { *out = times(in[0], Logistic<B>::of(-in[1]).p); }
-}
-;
+};
+SUANZI_ACTIVATION(log_sigmoid) { *out = -log_of_1_and_exp(Pair<B>{-*in, number<B>(0)}); };
+SUANZI_ACTIVATION(log_sigmoid_bwd) { *out = times(in[0], Logistic<B>::of(-in[1]).p); };
 
 // ---- gates: x times what lies between 0 and 1 ----------------------------------------------------------
 
@@ -330,75 +278,55 @@ struct mish_gate {
 };
 
 template <class Gate>
-struct gate {
-  template <class B>
-  static void apply(const B* in, B* out, const f64*) noexcept {
-    *out = gated(*in, Gate::value(*in));
-  }
+SUANZI_ACTIVATION(gate) {
+  *out = gated(*in, Gate::value(*in));
 };
 template <class Gate>
-struct gate_bwd {
-  template <class B>
-  static void apply(const B* in, B* out, const f64*) noexcept {
-    Pair<B> unused;
-    *out = in[0] * Gate::slope(bounded(in[1]), unused);
-  }
+SUANZI_ACTIVATION(gate_bwd) {
+  Pair<B> unused;
+  *out = in[0] * Gate::slope(bounded(in[1]), unused);
 };
 // x p(x) y
 template <class Gate>
-struct gated_product {
-  template <class B>
-  static void apply(const B* in, B* out, const f64*) noexcept {
-    B x = bounded(in[0]);
-    Pair<B> found = scaled(x, Gate::value(x));
-    found.high = xs::select(in[0] > number<B>(10000), in[0], found.high);
-    *out = times(in[1], found);
-  }
+SUANZI_ACTIVATION(gated_product) {
+  B x = bounded(in[0]);
+  Pair<B> found = scaled(x, Gate::value(x));
+  found.high = xs::select(in[0] > number<B>(10000), in[0], found.high);
+  *out = times(in[1], found);
 };
 template <class Gate>
-struct gated_product_bwd {
-  template <class B>
-  static void apply(const B* in, B* out, const f64*) noexcept {
-    Pair<B> p;
-    B slope = Gate::slope(bounded(in[1]), p);
-    out[0] = in[0] * in[2] * slope;
-    out[1] = in[0] * gated(in[1], p);
-  }
+SUANZI_ACTIVATION(gated_product_bwd) {
+  Pair<B> value;
+  B slope = Gate::slope(bounded(in[1]), value);
+  out[0] = in[0] * in[2] * slope;
+  out[1] = in[0] * gated(in[1], value);
 };
 
-using silu = gate<silu_gate>;
-using silu_bwd = gate_bwd<silu_gate>;
-using quick_gelu = gate<quick_gate>;
-using quick_gelu_bwd = gate_bwd<quick_gate>;
-using gelu = gate<normal_gate>;
-using gelu_bwd = gate_bwd<normal_gate>;
-using gelu_tanh = gate<tanh_gate>;
-using gelu_tanh_bwd = gate_bwd<tanh_gate>;
-using mish = gate<mish_gate>;
-using mish_bwd = gate_bwd<mish_gate>;
-using swiglu = gated_product<silu_gate>;
-using swiglu_bwd = gated_product_bwd<silu_gate>;
-using geglu = gated_product<normal_gate>;
-using geglu_bwd = gated_product_bwd<normal_gate>;
-using geglu_tanh = gated_product<tanh_gate>;
-using geglu_tanh_bwd = gated_product_bwd<tanh_gate>;
+constexpr auto silu = gate<silu_gate>;
+constexpr auto silu_bwd = gate_bwd<silu_gate>;
+constexpr auto quick_gelu = gate<quick_gate>;
+constexpr auto quick_gelu_bwd = gate_bwd<quick_gate>;
+constexpr auto gelu = gate<normal_gate>;
+constexpr auto gelu_bwd = gate_bwd<normal_gate>;
+constexpr auto gelu_tanh = gate<tanh_gate>;
+constexpr auto gelu_tanh_bwd = gate_bwd<tanh_gate>;
+constexpr auto mish = gate<mish_gate>;
+constexpr auto mish_bwd = gate_bwd<mish_gate>;
+constexpr auto swiglu = gated_product<silu_gate>;
+constexpr auto swiglu_bwd = gated_product_bwd<silu_gate>;
+constexpr auto geglu = gated_product<normal_gate>;
+constexpr auto geglu_bwd = gated_product_bwd<normal_gate>;
+constexpr auto geglu_tanh = gated_product<tanh_gate>;
+constexpr auto geglu_tanh_bwd = gated_product_bwd<tanh_gate>;
 
-SUANZI_ACTIVATION(sigmoid) { *out = Logistic<B>::of(*in).p.sum(); }
-}
-;
-SUANZI_ACTIVATION(sigmoid_bwd) { *out = times(in[0], Logistic<B>::of(in[1]).product()); }
-}
-;
-SUANZI_ACTIVATION(glu) { *out = times(in[0], Logistic<B>::of(in[1]).p); }
-}
-;
+SUANZI_ACTIVATION(sigmoid) { *out = Logistic<B>::of(*in).p.sum(); };
+SUANZI_ACTIVATION(sigmoid_bwd) { *out = times(in[0], Logistic<B>::of(in[1]).product()); };
+SUANZI_ACTIVATION(glu) { *out = times(in[0], Logistic<B>::of(in[1]).p); };
 SUANZI_ACTIVATION(glu_bwd) {
   auto found = Logistic<B>::of(in[2]);
   out[0] = times(in[0], found.p);
   out[1] = in[0] * times(in[1], found.product());
-}
-}
-;
+};
 
 // ---- of the error function -------------------------------------------------------------------------
 
@@ -406,28 +334,20 @@ SUANZI_ACTIVATION(erf) {
   B x = *in, size = xs::abs(x);
   B far = xs::copysign(number<B>(1) - erfc_of_size(x), x);
   *out = nan_as(x, xs::select(size < number<B>(0.75), erf_near_0(x), far));
-}
-}
-;
+};
 SUANZI_ACTIVATION(erfc) {
   B x = *in, tail = erfc_of_size(x);
   B far = xs::select(x < number<B>(0), number<B>(2) - tail, tail);
   auto near = x > number<B>(-0.75) && x < number<B>(0.25);
   *out = nan_as(x, xs::select(near, number<B>(1) - erf_near_0(x), far));
-}
-}
-;
+};
 template <class B>
 inline B bell(B x) noexcept {
   Pair<B> square = exact_product(bounded(x), bounded(x));
   return times(exp_with_tail(-square.high, -square.low), constant<B>(two_over_root_pi, two_over_root_pi_rest));
 }
-SUANZI_ACTIVATION(erf_bwd) { *out = in[0] * bell(in[1]); }
-}
-;
-SUANZI_ACTIVATION(erfc_bwd) { *out = -in[0] * bell(in[1]); }
-}
-;
+SUANZI_ACTIVATION(erf_bwd) { *out = in[0] * bell(in[1]); };
+SUANZI_ACTIVATION(erfc_bwd) { *out = -in[0] * bell(in[1]); };
 
 // ---- the loops ---------------------------------------------------------------------------------------
 
@@ -438,7 +358,7 @@ SUANZI_FLAT void each_batch(const T* const* in, T* const* out, std::size_t n, co
   for (std::size_t i = 0; i < n; i += B::size) {
     B x[inputs], y[outputs];
     for (std::size_t k = 0; k < inputs; ++k) x[k] = B::load_unaligned(in[k] + i);
-    F::apply(static_cast<const B*>(x), y, p);
+    F{}(static_cast<const B*>(x), y, p);
     for (std::size_t k = 0; k < outputs; ++k) y[k].store_unaligned(out[k] + i);
   }
 }
@@ -471,15 +391,18 @@ void unary_loop_of(const void* in, void* out, std::size_t n) {
   loop(&in, &out, n, unused);
 }
 
+template <const auto& functor>
+using Functor = std::remove_cvref_t<decltype(functor)>;
+
 ActivationKernels make_table() {
   static FunctionTable tables[activation_count][table_format_count];
   ActivationKernels k{};
   k.tables = &tables;
-#define ACTIVATION(name, inputs, outputs, cost, ...)                                                     \
-  k.loops[static_cast<std::size_t>(Activation::name)][0] = &activation_loop<name, inputs, outputs, f32>; \
-  k.loops[static_cast<std::size_t>(Activation::name)][1] = &activation_loop<name, inputs, outputs, f64>; \
-  if constexpr (inputs == 1 && sizeof(#__VA_ARGS__) == 1)                                                \
-    k.unary[static_cast<std::size_t>(Activation::name)] = &unary_loop_of<&activation_loop<name, 1, 1, f32>>;
+#define ACTIVATION(name, inputs, outputs, cost, ...)                                                              \
+  k.loops[static_cast<std::size_t>(Activation::name)][0] = &activation_loop<Functor<name>, inputs, outputs, f32>; \
+  k.loops[static_cast<std::size_t>(Activation::name)][1] = &activation_loop<Functor<name>, inputs, outputs, f64>; \
+  if constexpr (inputs == 1 && sizeof(#__VA_ARGS__) == 1)                                                         \
+    k.unary[static_cast<std::size_t>(Activation::name)] = &unary_loop_of<&activation_loop<Functor<name>, 1, 1, f32>>;
 #include "kernels/nn_activations.def"
 #undef ACTIVATION
   return k;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi._hints import shown
+from suanzi.ops.creation_wanted import number_argument
 from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import real_argument
@@ -33,3 +34,11 @@ def axis_argument(op: Operator, axis: Any, ndim: int, name: str = "axis") -> int
         allowed = f"{-ndim} to {ndim - 1}" if ndim else "none: x has no axes"
         raise InvalidArgument(f"{op.title}: {name} is {shown(number)}; it must be {allowed}.")
     return number % ndim
+
+
+def real_parameter(op: Operator, name: str, x: Any) -> float:
+    """Return a parameter that is a real number, as a float."""
+    number = number_argument(op, name, x)
+    if isinstance(number, complex):
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a real number.")
+    return float(number)

@@ -129,7 +129,7 @@ class Tracked:
     __radd__ = __add__
 
     def __neg__(self) -> Tracked:
-        return Tracked(-self.value, self.error)
+        return Tracked(_numpy(np.negative, self.value), self.error)
 
     def __sub__(self, other: Any) -> Tracked:
         y = tracked(other)
@@ -364,13 +364,17 @@ def _log(x: Any) -> Any:
     return mpmath.log(x) if x > 0 else mpmath.nan if x != 0 else -mpmath.inf
 
 
+def _log1p(x: Any) -> Any:
+    return mpmath.log1p(x) if x > -0.5 else _log(1 + x)  # 1 + x would round a small x
+
+
 def log1p(x: Any) -> Tracked:
     """log(1 + x)."""
 
     def passed(at: Any, error: Any, value: Any) -> Any:
         return np.where(1 + at > error, -np.log1p(-error / (1 + at)), np.inf)
 
-    return _function(x, np.frompyfunc(lambda v: _log(1 + v), 1, 1), np.log1p, passed)
+    return _function(x, np.frompyfunc(_log1p, 1, 1), np.log1p, passed)
 
 
 def sqrt(x: Any) -> Tracked:
@@ -434,7 +438,7 @@ def sigmoid(x: Any) -> Tracked:
 def absolute(x: Any) -> Tracked:
     """The magnitude."""
     given = tracked(x)
-    return Tracked(np.abs(given.value), given.error)
+    return Tracked(_numpy(np.abs, given.value), given.error)
 
 
 def where(condition: Any, x: Any, y: Any) -> Tracked:
