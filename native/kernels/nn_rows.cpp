@@ -158,7 +158,7 @@ struct Loops {
     return total[0];
   }
   // Of numbers whose squares overflow or vanish in float32.
-  static f64 wide_squares(const Bits* x, f64 centre, std::size_t n) noexcept {
+  __attribute__((noinline)) static f64 wide_squares(const Bits* x, f64 centre, std::size_t n) noexcept {
     f64 total = 0;
     each_vector<B>(n, [&](auto at) {
       alignas(64) T some[B::size];

@@ -159,7 +159,7 @@ PyObject* norm_of(const Shape& shape, const Tensor& t, const Tensor* weight, con
     norm.weight = shifted.data();
   }
   std::byte* out = tensor_of(made)->data();
-  norm.streams = 2 * t.size * norm.item >= stream_from() && shape.length * norm.item % 64 == 0 &&
+  norm.streams = 2 * t.size * norm.item >= rows_stream_from() && shape.length * norm.item % 64 == 0 &&
                  shape.length < shared_row && reinterpret_cast<std::uintptr_t>(out) % 64 == 0;
   bool enough = true;
   run_over(t.size, {&t, weight ? weight : &t, bias ? bias : &t}, [&] {

@@ -35,6 +35,10 @@ inline Dtype wide_dtype(Dtype dtype) noexcept { return dtype == Dtype::float64 ?
 // From how many elements on all threads share a row, where there are fewer rows than threads.
 inline constexpr std::int64_t shared_row = 1 << 16;
 
+// From how many bytes on results bypass the caches: a row is in them when it is written, and the third level helps more
+// than it does with a loop that reads each element once.
+inline std::int64_t rows_stream_from() { return 4 * stream_from(); }
+
 // The parts of a row of n elements. They are the same whoever computes them, and sums add up in their order: the bits
 // of a row depend on nothing else.
 struct Blocks {

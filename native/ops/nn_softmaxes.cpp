@@ -64,7 +64,7 @@ struct Plan {
     std::int64_t* strides[] = {sides[0].strides, sides[1].strides, sides[2].strides};
     ndim = merge_axes(ndim, dims, strides, count);
     streams = kind != Softmax::logsumexp && !is_backward && is_dense() && n * item % 64 == 0 &&
-              2 * x.size * item >= stream_from() && reinterpret_cast<std::uintptr_t>(out.data()) % 64 == 0;
+              2 * x.size * item >= rows_stream_from() && reinterpret_cast<std::uintptr_t>(out.data()) % 64 == 0;
   }
 
   const Side& out() const { return sides[2]; }
