@@ -730,3 +730,13 @@ def nn_convolve_weights(x: Any, gradient: Any, stride: Sequence[int], start: Seq
     """
     The gradient of a convolution's weights, whose kernel has some sizes, from that of its result.
     """
+
+def nn_unfold(x: Any, kernel: Sequence[int], dilation: Sequence[int], start: Sequence[int], stride: Sequence[int], positions: Sequence[int]) -> Tensor:
+    """
+    The windows of images (batch, channels, height, width) as columns (batch, channels * taps, positions).
+    """
+
+def nn_fold(x: Any, kernel: Sequence[int], dilation: Sequence[int], start: Sequence[int], stride: Sequence[int], positions: Sequence[int], sizes: Sequence[int]) -> Tensor:
+    """
+    Images of some sizes, each element the sum of those of columns that unfold would have made from it.
+    """
