@@ -740,3 +740,13 @@ def nn_fold(x: Any, kernel: Sequence[int], dilation: Sequence[int], start: Seque
     """
     Images of some sizes, each element the sum of those of columns that unfold would have made from it.
     """
+def nn_pool(x: Any, kind: int, windows: Sequence[int], counts_padding: bool, divisor: float) -> Tensor:
+    """
+    The largest elements (0) or means (1) of windows of a dense tensor (planes, depth, height, width). Of each axis: kernel (0: adaptive), stride, padding, dilation, size of the output.
+    """
+
+def nn_pool_positions(x: Any, windows: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows, and their positions in their planes."""
+
+def nn_pool_bwd(out_grad: Any, x: Any, kind: int, windows: Sequence[int], counts_padding: bool, divisor: float) -> Tensor:
+    """The gradient of nn_pool by x."""

@@ -1,1 +1,183 @@
-"""PLACEHOLDER pooling: definitions."""
+"""Pooling: the largest elements and the means of windows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suanzi.truth.define import truth_of
+from suanzi.truth.tracked import Tracked, concatenate, tracked
+
+Window = tuple[list[int], int]
+"""The positions of a window that are in x, and how many it has with the padding that counts."""
+RANKS = (1, 2, 3)
+
+
+def _each(x: Any, rank: int) -> list[int]:
+    return [x] * rank if isinstance(x, int) else list(x)
+
+
+def _sliding(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
+    """The windows along an axis of n elements."""
+    span = d * (k - 1) + 1
+    starts = range(-p, n + p - span + 1 + (s - 1 if up else 0), s)
+    found = []
+    for start in starts:
+        if start >= n and up:  # a window that begins beyond x and the padding before it
+            continue
+        every = range(start, start + span, d)
+        found.append(([i for i in every if 0 <= i < n], sum(i < n + p for i in every)))
+    return found
+
+
+def _adaptive(n: int, m: int) -> list[Window]:
+    windows = [list(range(i * n // m, -(-(i + 1) * n // m))) for i in range(m)]
+    return [(w, len(w)) for w in windows]
+
+
+def _of(
+    x: Tracked, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, rank: int
+) -> list[list[Window]]:
+    sizes = [_each(v, rank) for v in (kernel, stride or kernel, padding, dilation)]
+    each = zip(x.shape[-rank:], *sizes, strict=True)
+    return [_sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in each]
+
+
+def _cells(windows: Sequence[Sequence[Window]]) -> Iterator[tuple[NDArray[Any], int]]:
+    """For each output in order: the elements of its window, one row each, and the divisor."""
+    for cell in itertools.product(*windows):
+        elements = list(itertools.product(*(w for w, _ in cell)))
+        count = int(np.prod([c for _, c in cell]))
+        yield np.array(elements, dtype=int).reshape(len(elements), len(cell)), count
+
+
+def _flat(x: Tracked, rank: int) -> Tracked:
+    """The pooled axes as one."""
+    return x.reshape(*x.shape[:-rank], int(np.prod(x.shape[-rank:])))
+
+
+def _positions(elements: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
+    return (
+        np.ravel_multi_index(tuple(elements.T), tuple(shape)) if len(elements) else elements[:, 0]
+    )
+
+
+def _pooled(
+    x: Tracked, windows: list[list[Window]], rank: int, largest: bool, divisor: Any = None,
+    padded: bool = True,
+) -> Tracked:  # fmt: skip
+    flat, shape, made = _flat(x, rank), x.shape[-rank:], []
+    for elements, count in _cells(windows):
+        window = flat[..., _positions(elements, shape)]
+        if largest:
+            made.append(window.max(-1, keepdims=True))
+        else:
+            by = divisor or (count if padded else len(elements))
+            made.append(window.sum(-1, keepdims=True) / by)
+    if not made:
+        return x[..., :0].reshape(*x.shape[:-rank], *(len(w) for w in windows))
+    return concatenate(made, -1).reshape(*x.shape[:-rank], *(len(w) for w in windows))
+
+
+def _spread(
+    g: Tracked, x: Tracked, windows: list[list[Window]], rank: int, largest: bool,
+    divisor: Any = None, padded: bool = True,
+) -> Tracked:  # fmt: skip
+    """Each gradient goes to the first largest element of its window, or to all of them equally."""
+    flat, grads, shape = _flat(x, rank), _flat(g, rank), x.shape[-rank:]
+    lines = flat.value.reshape(-1, flat.shape[-1])
+    parts: list[list[list[Tracked]]] = [[[] for _ in line] for line in lines]
+    rows = grads.reshape(len(lines), grads.shape[-1]) if len(lines) else grads
+    for o, (elements, count) in enumerate(_cells(windows)):
+        at = _positions(elements, shape)
+        for i, line in enumerate(lines):
+            if largest:
+                if len(at):
+                    parts[i][_first_largest(line, at)].append(rows[i, o])
+            else:
+                share = rows[i, o] / (divisor or (count if padded else len(elements)))
+                for position in at:
+                    parts[i][position].append(share)
+    made = [_sum(one) for line in parts for one in line]
+    if not made:
+        return x
+    return concatenate([m.reshape(1) for m in made]).reshape(*x.shape)
+
+
+def _first_largest(line: NDArray[Any], at: NDArray[Any]) -> int:
+    best = at[0]
+    for i in at:
+        is_nan = line[i] != line[i] and line[best] == line[best]
+        if line[i] > line[best] or is_nan:
+            best = i
+    return int(best)
+
+
+def _sum(parts: list[Tracked]) -> Tracked:
+    if not parts:
+        return tracked(0)
+    return concatenate([p.reshape(1) for p in parts]).sum()
+
+
+def _declare(rank: int) -> None:
+    @truth_of(f"nn:max_pool{rank}d")
+    def max_pool(
+        x: Tracked, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Tracked:  # fmt: skip
+        """The largest element of each window."""
+        windows = _of(x, kernel_size, stride, padding, dilation, ceil_mode, rank)
+        return _pooled(x, windows, rank, True)
+
+    @truth_of(f"nn:max_pool{rank}d_bwd")
+    def max_pool_bwd(
+        out_grad: Tracked, x: Tracked, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        dilation: Any = 1, ceil_mode: bool = False,
+    ) -> Tracked:  # fmt: skip
+        """The first largest element of a window has its gradient."""
+        windows = _of(x, kernel_size, stride, padding, dilation, ceil_mode, rank)
+        return _spread(out_grad, x, windows, rank, True)
+
+    @truth_of(f"nn:avg_pool{rank}d")
+    def avg_pool(
+        x: Tracked, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
+    ) -> Tracked:  # fmt: skip
+        """The mean of each window."""
+        windows = _of(x, kernel_size, stride, padding, 1, ceil_mode, rank)
+        return _pooled(x, windows, rank, False, divisor_override, count_include_pad)
+
+    @truth_of(f"nn:avg_pool{rank}d_bwd")
+    def avg_pool_bwd(
+        out_grad: Tracked, x: Tracked, kernel_size: Any, stride: Any = None, padding: Any = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None,
+    ) -> Tracked:  # fmt: skip
+        """The elements of a window share its gradient."""
+        windows = _of(x, kernel_size, stride, padding, 1, ceil_mode, rank)
+        return _spread(out_grad, x, windows, rank, False, divisor_override, count_include_pad)
+
+    def even(x: Tracked, output_size: Any) -> list[list[Window]]:
+        sizes = zip(x.shape[-rank:], _each(output_size, rank), strict=True)
+        return [_adaptive(n, n if m is None else m) for n, m in sizes]
+
+    for name, largest in (("avg", False), ("max", True)):
+
+        @truth_of(f"nn:adaptive_{name}_pool{rank}d")
+        def adaptive(x: Tracked, output_size: Any, largest: bool = largest) -> Tracked:
+            """As many windows as the output has elements, evenly."""
+            return _pooled(x, even(x, output_size), rank, largest)
+
+        @truth_of(f"nn:adaptive_{name}_pool{rank}d_bwd")
+        def adaptive_bwd(
+            out_grad: Tracked, x: Tracked, output_size: Any, largest: bool = largest
+        ) -> Tracked:
+            """The gradient goes back to the windows."""
+            return _spread(out_grad, x, even(x, output_size), rank, largest)
+
+
+for _rank in RANKS:
+    _declare(_rank)
