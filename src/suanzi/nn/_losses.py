@@ -140,10 +140,9 @@ class Pairs:
 
     def loss(self, kind: int, reduction: Any, parameter: float = 0.0) -> Tensor:
         divisor = self._divisor(reduction)
-        reduces = divisor is not None
         return _core.nn_pair_loss(
             kind, dense(self.x), dense(self.target), self.weight, self.positive, parameter,
-            reduces, divisor if reduces else 1.0,
+            divisor is not None, divisor or 0.0,
         )  # fmt: skip
 
     def gradients(self, kind: int, reduction: Any, parameter: float = 0.0) -> Gradients:
