@@ -38,7 +38,7 @@ inline void store(Vector<T> x, T* to) {
 
 template <class T>
 inline Vector<T> all(T x) {
-  return Vector<T>{} + x;
+  return x - Vector<T>{};  // not a sum, which would be computed: -0 + 0 is 0
 }
 #if defined(__AVX512F__)
 inline Vector<f32> add_product(Vector<f32> a, Vector<f32> b, Vector<f32> c) { return _mm512_fmadd_ps(a, b, c); }
