@@ -45,7 +45,7 @@ conformance.header conformance.subjects
 conformance.reports
 conformance.mustpass conformance.evidence
 conformance.running conformance.shards
-conformance.vacuity
+conformance.vacuity conformance.vacuity_models
 conformance.check
 conformance.plugin conformance.suite conformance.second_judge conformance.submission
 cli
