@@ -131,6 +131,43 @@ bool divide(const void* x_, double by_, void* y_, std::size_t n) {
 }
 
 template <class T>
+SUANZI_FLAT double weighted(const void* weights, const void* x_, std::size_t n) {
+  using B = Batch<T>;
+  auto* x = static_cast<const T*>(x_);
+  B sum(T{0});
+  each<T>(static_cast<const T*>(weights), n, T{0}, [&](B w, std::size_t i, std::size_t count) {
+    B y = count == B::size ? B::load_unaligned(x + i) : load_some(x + i, count, T{0});
+    sum += xs::select(w == B(T{0}), B(T{0}), w * y);
+  });
+  return xs::reduce_add(sum);
+}
+
+template <class T>
+SUANZI_FLAT void slopes(void* w_, void* g_, const void* products_, std::size_t n, const ScoreTerms& terms, double sum,
+                        double mean) {
+  using B = Batch<T>;
+  auto *w = static_cast<T*>(w_), *g = static_cast<T*>(g_);
+  auto* products = static_cast<const T*>(products_);
+  B total(static_cast<T>(sum)), middle(static_cast<T>(mean)), scale(static_cast<T>(terms.scale)), one(T{1}), zero(T{0}),
+      cap(static_cast<T>(terms.softcap));
+  each<T>(w, n, T{0}, [&](B x, std::size_t i, std::size_t count) {
+    auto read = [&](const T* from) {
+      return count == B::size ? B::load_unaligned(from + i) : load_some(from + i, count, T{0});
+    };
+    auto none = x == zero;
+    x = xs::select(none, zero, x / total);
+    B slope = x * (read(g) - middle) * scale;
+    if (terms.softcap != 0) {
+      // 1 - tanh^2, by factors that do not cancel where it is small.
+      B t = tanh::apply(read(products) * scale / cap);
+      slope *= (one - t) * (one + t);
+    }
+    put<T>(x, w + i, count);
+    put<T>(xs::select(none, zero, slope), g + i, count);
+  });
+}
+
+template <class T>
 void rotate(const void* x_, const void* cosines, const void* sines, void* y_, std::size_t pairs, std::ptrdiff_t apart,
             std::ptrdiff_t step, bool back) {
   auto *x = static_cast<const T*>(x_), *c = static_cast<const T*>(cosines), *s = static_cast<const T*>(sines);
@@ -156,6 +193,8 @@ SUANZI_TABLE(AttentionKernels, attention_kernels,
              {{attention::weigh<f32>, attention::weigh<f64>},
               {attention::update<f32>, attention::update<f64>},
               {attention::divide<f32>, attention::divide<f64>},
+              {attention::weighted<f32>, attention::weighted<f64>},
+              {attention::slopes<f32>, attention::slopes<f64>},
               {attention::rotate<f32>, attention::rotate<f64>}})
 
 }  // namespace suanzi

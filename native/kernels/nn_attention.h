@@ -27,6 +27,12 @@ struct AttentionKernels {
   void (*update[2])(const void* x, double by, void* y, std::size_t n);
   // y = x / by; whether all x are finite.
   bool (*divide[2])(const void* x, double by, void* y, std::size_t n);
+  // The sum of weights times numbers; a weight of 0 has none.
+  double (*weighted[2])(const void* weights, const void* x, std::size_t n);
+  // From weights w, gradients g of them and products of queries and keys: w becomes w / sum, and g the gradient
+  // of the products, w (g - mean) scale, times the slope of the cap.
+  void (*slopes[2])(void* w, void* g, const void* products, std::size_t n, const ScoreTerms& terms, double sum,
+                    double mean);
   // Of pairs (a, b), a cos - b sin and b cos + a sin. Elements of pairs are `apart`; pairs `step`.
   void (*rotate[2])(const void* x, const void* cosines, const void* sines, void* y, std::size_t pairs,
                     std::ptrdiff_t apart, std::ptrdiff_t step, bool back);

@@ -16,13 +16,12 @@ SUANZI_BY_LEVEL(AttentionKernels, attention_kernels)
 
 namespace {
 
-constexpr std::int64_t block_keys = 256;
 constexpr std::int64_t few_rows = 8;  // so many are multiplied as they lie
 
 // The work of one thread on blocks of rows.
 class Worker {
  public:
-  explicit Worker(const Attention& attention) : a(attention), few_(a.rows() <= few_rows) {}
+  explicit Worker(const Attention& attention) : a(attention), few_(a.rows() <= few_rows), rows_(attention) {}
 
   // Rows of a unit; a smaller one takes no less time per key block, but large rows must fit the cache.
   static std::int64_t most_rows(const Attention& a) {
@@ -37,23 +36,17 @@ class Worker {
     sums_ = memory_[1].take(rows * a.width * lane);
     scores_ = memory_[2].take(rows * block_keys * lane);
     more_ = memory_[3].take(std::max(rows * a.width, chunk_ * wide) * lane);
-    spare_ = memory_[4].take(std::max(wide, block_keys) * 8);
-    added_ = memory_[5].take(block_keys * 8);
-    if (!few_) tiles_ = memory_[6].take(a.tiles ? tile_memory : 64);
-    return queries_ && sums_ && scores_ && more_ && spare_ && added_ && (few_ || tiles_) && states_for(rows);
+    if (!few_) tiles_ = memory_[4].take(a.tiles ? tile_memory : 64);
+    return queries_ && sums_ && scores_ && more_ && (few_ || tiles_) && states_for(rows) && rows_.take_memory();
   }
 
   void run(std::int64_t b, std::int64_t head, std::int64_t first, std::int64_t count) {
     begin(b, head, first, count);
-    std::int64_t low = a.keys, high = 0;
-    for (std::int64_t r = 0; r < count; ++r) {
-      low = std::min(low, a.first_key(query(r)));
-      high = std::max(high, a.end_of_keys(query(r)));
-    }
+    auto [low, high] = rows_.seen_by(count);
     for (std::int64_t j = low / block_keys * block_keys; j < high; j += block_keys) {
       std::int64_t n = std::min(block_keys, high - j);
       multiply_keys(j, n);
-      for (std::int64_t r = 0; r < count_; ++r) by_[r] = weigh(r, j, n, score_row(r));
+      for (std::int64_t r = 0; r < count_; ++r) by_[r] = rows_.weigh(r, j, n, score_row(r), states_[r]);
       add_values(j, n);
     }
     for (std::int64_t r = 0; r < count_; ++r) finish(r);
@@ -63,44 +56,25 @@ class Worker {
 
  private:
   bool states_for(std::int64_t rows) {
-    std::byte* both = memory_[7].take(rows * static_cast<std::int64_t>(sizeof(RowState) + sizeof(double)));
+    std::byte* both = memory_[5].take(rows * static_cast<std::int64_t>(sizeof(RowState) + sizeof(double)));
     states_ = reinterpret_cast<RowState*>(both);
     by_ = reinterpret_cast<double*>(states_ + rows);
     return both;
   }
 
-  std::int64_t query(std::int64_t r) const { return (first_ + r) % a.queries; }
-  std::int64_t head_of(std::int64_t r) const { return head_ * a.group + (first_ + r) / a.queries; }
   std::byte* score_row(std::int64_t r) const { return scores_ + r * block_keys * a.lane_item; }
   std::byte* sum_row(std::int64_t r) const { return sums_ + r * a.width * a.lane_item; }
 
   void begin(std::int64_t b, std::int64_t head, std::int64_t first, std::int64_t count) {
-    first_ = first, count_ = count, head_ = head, batch_ = b;
-    auto at = offsets_of(b, a.batch_ndim, a.dims, a.q.batch, a.k.batch, a.v.batch, a.mask.batch);
-    keys_ = a.k.at(at[1] + head * a.k.head);
-    values_ = a.v.at(at[2] + head * a.v.head);
-    mask_ = at[3];
-    auto row_bytes = static_cast<std::size_t>(a.depth * a.lane_item);
+    count_ = count, batch_ = b;
+    rows_.place(b, head, first);
+    keys_ = rows_.keys(), values_ = rows_.values();
     for (std::int64_t r = 0; r < count; ++r) {
-      const std::byte* from = a.q.at(at[0] + head_of(r) * a.q.head + query(r) * a.q.row);
-      std::byte* to = queries_ + r * a.depth * a.lane_item;
-      const std::byte* row = lane_row(a.kernel, from, a.q.dtype, a.q.column, a.depth, to, spare_);
-      if (row != to) std::memcpy(to, row, row_bytes);
-      states_[r] = sink_state(head_of(r));
+      rows_.copy_query(r, queries_ + r * a.depth * a.lane_item);
+      states_[r] = rows_.first_state(r);
     }
     std::memset(sums_, 0, static_cast<std::size_t>(count * a.width * a.lane_item));
     is_first_ = true;
-  }
-
-  // A sink is a score of its own that has no value.
-  RowState sink_state(std::int64_t head) const {
-    double x = -std::numeric_limits<double>::infinity();
-    if (!a.sink) return {x, 0};
-    std::byte one[8];
-    const std::byte* from = a.sink + head * a.sink_stride * static_cast<std::int64_t>(item(a.dtype));
-    const std::byte* at = lane_row(a.kernel, from, a.dtype, 1, 1, one, spare_);
-    x = a.lane ? *reinterpret_cast<const double*>(at) : *reinterpret_cast<const float*>(at);
-    return {x, x == -std::numeric_limits<double>::infinity() ? 0 : std::exp(x - x)};
   }
 
   // ---- scores ----
@@ -151,9 +125,7 @@ class Worker {
       bool dense = x.column == 1 && x.row == length;
       std::int64_t lines = dense ? 1 : some, each = dense ? some * length : length;
       for (std::int64_t r = 0; r < lines; ++r) {
-        std::byte* to = more_ + r * length * a.lane_item;
-        const std::byte* row = lane_row(a.kernel, from + r * x.row * x.item, x.dtype, x.column, each, to, spare_);
-        if (row != to) std::memcpy(to, row, static_cast<std::size_t>(each * a.lane_item));
+        rows_.copy_row(from + r * x.row * x.item, x, each, more_ + r * length * a.lane_item);
       }
       body(done, some, more_, length * a.lane_item);
     }
@@ -173,38 +145,6 @@ class Worker {
                                                queries_ + r * a.depth * a.lane_item, score_row(r) + done * a.lane_item,
                                                static_cast<std::size_t>(a.depth));
                });
-  }
-
-  // The keys of a block that a row sees by its position.
-  struct Seen {
-    std::int64_t low, high;
-  };
-  Seen seen(std::int64_t r, std::int64_t j, std::int64_t n) const {
-    std::int64_t i = query(r);
-    std::int64_t low = std::clamp<std::int64_t>(a.first_key(i) - j, 0, n);
-    return {low, std::max(low, std::clamp<std::int64_t>(a.end_of_keys(i) - j, 0, n))};
-  }
-  const std::byte* mask_at(std::int64_t r, std::int64_t key) const {
-    return a.mask.at(mask_ + head_of(r) * a.mask.head + query(r) * a.mask.row + key * a.mask.column);
-  }
-
-  // Turns products into weights; those of keys that are not seen are 0.
-  double weigh(std::int64_t r, std::int64_t j, std::int64_t n, std::byte* row) {
-    auto [low, high] = seen(r, j, n);
-    std::memset(row, 0, static_cast<std::size_t>(low * a.lane_item));
-    std::memset(row + high * a.lane_item, 0, static_cast<std::size_t>((n - high) * a.lane_item));
-    if (low == high) return 1;
-    ScoreTerms terms{a.scale, a.softcap, nullptr, nullptr};
-    if (a.has_mask) {
-      const std::byte* from = mask_at(r, j + low);
-      const std::byte* found = lane_row_of_mask(from, high - low);
-      if (a.is_added) terms.added = found;
-      else terms.allowed = reinterpret_cast<const std::uint8_t*>(found);
-    }
-    return a.loops.weigh[a.lane](row + low * a.lane_item, static_cast<std::size_t>(high - low), terms, states_[r]);
-  }
-  const std::byte* lane_row_of_mask(const std::byte* from, std::int64_t n) const {
-    return lane_row(a.kernel, from, a.mask.dtype, a.mask.column, n, added_, spare_);
   }
 
   // ---- values ----
@@ -234,18 +174,18 @@ class Worker {
   // without them.
   void add_seen_values(std::int64_t r) {
     std::memset(sum_row(r), 0, static_cast<std::size_t>(a.width * a.lane_item));
-    states_[r] = sink_state(head_of(r));
-    std::int64_t i = query(r), end = a.end_of_keys(i);
+    states_[r] = rows_.first_state(r);
+    std::int64_t i = rows_.query(r), end = a.end_of_keys(i);
     for (std::int64_t j = a.first_key(i) / block_keys * block_keys; j < end; j += block_keys) {
       std::int64_t n = std::min(block_keys, a.keys - j);
       dot_keys(j, n, r, r + 1);
-      double by = weigh(r, j, n, score_row(r));
+      double by = rows_.weigh(r, j, n, score_row(r), states_[r]);
       a.loops.update[a.lane](nullptr, by, sum_row(r), static_cast<std::size_t>(a.width));
-      auto [low, high] = seen(r, j, n);
+      auto [low, high] = rows_.seen(r, j, n);
       each_chunk(a.v, values_, j, n, a.width,
                  [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
                    for (std::int64_t key = std::max(done, low); key < std::min(done + some, high); ++key)
-                     if (!a.has_mask || a.is_added || *mask_at(r, j + key) != std::byte{0})
+                     if (!a.has_mask || a.is_added || *rows_.mask_at(r, j + key) != std::byte{0})
                        a.products.add_rows[a.sum_kind](score_row(r) + key * a.lane_item, rows + (key - done) * apart,
                                                        apart, 1, sum_row(r), static_cast<std::size_t>(a.width));
                  });
@@ -254,7 +194,7 @@ class Worker {
 
   void finish(std::int64_t r) {
     auto width = static_cast<std::size_t>(a.width);
-    std::int64_t number = (batch_ * a.heads + head_of(r)) * a.queries + query(r);
+    std::int64_t number = (batch_ * a.heads + rows_.head_of(r)) * a.queries + rows_.query(r);
     std::byte* out = a.out + number * a.width * static_cast<std::int64_t>(item(a.dtype));
     const Layer& layer = layer_of(a.dtype);
     std::byte* to = layer.is_narrow ? more_ : out;
@@ -272,13 +212,13 @@ class Worker {
 
   const Attention& a;
   bool few_, failed_ = false, is_first_ = true;
-  OwnMemory memory_[8];
-  std::byte *queries_ = nullptr, *sums_ = nullptr, *scores_ = nullptr, *more_ = nullptr, *spare_ = nullptr,
-            *added_ = nullptr, *tiles_ = nullptr;
+  OwnMemory memory_[6];
+  std::byte *queries_ = nullptr, *sums_ = nullptr, *scores_ = nullptr, *more_ = nullptr, *tiles_ = nullptr;
   RowState* states_ = nullptr;
   double* by_ = nullptr;
   const std::byte *keys_ = nullptr, *values_ = nullptr;
-  std::int64_t chunk_ = 8, first_ = 0, count_ = 0, head_ = 0, batch_ = 0, mask_ = 0;
+  std::int64_t chunk_ = 8, count_ = 0, batch_ = 0;
+  Rows rows_;
 };
 
 // Computes it; false when there was no memory.
@@ -353,36 +293,36 @@ Attention attention_of(const Tensor& q, const Tensor& k, const Tensor& v, const 
   return a;
 }
 
-nb::object attention(nb::handle q_, nb::handle k_, nb::handle v_, nb::handle mask_, nb::handle sink_, double scale,
+nb::object attention(nb::handle q, nb::handle k, nb::handle v, nb::handle mask, nb::handle sink, double scale,
                      double softcap, std::int64_t left, std::int64_t right, std::int64_t offset, bool zero_rows) {
+  Attention a = read_attention(q, k, v, mask, sink);
+  a.scale = scale, a.softcap = softcap, a.left = left, a.right = right, a.offset = offset, a.zero_rows = zero_rows;
+  std::int64_t dims[max_ndim];
+  std::copy_n(a.dims, a.batch_ndim, dims);
+  dims[a.batch_ndim] = a.heads, dims[a.batch_ndim + 1] = a.queries, dims[a.batch_ndim + 2] = a.width;
+  nb::object made = raise_or(new_dense_tensor(a.dtype, a.batch_ndim + 3, dims));
+  const Tensor& out = *tensor_of(made.ptr());
+  if (out.size == 0) return made;
+  a.out = out.data();
+  bool done = true;
+  run_attention(a, [&] { done = run(a); });
+  if (!done) raise_or(no_memory());
+  return made;
+}
+
+}  // namespace
+
+Attention read_attention(nb::handle q_, nb::handle k_, nb::handle v_, nb::handle mask_, nb::handle sink_) {
   const Tensor& q = checked(q_, -1);
   const Tensor &k = checked(k_, q.ndim()), &v = checked(v_, q.ndim());
   const Tensor* mask = mask_.is_none() ? nullptr : read_tensor(mask_.ptr());
   const Tensor* sink = sink_.is_none() ? nullptr : read_tensor(sink_.ptr());
   check((mask_.is_none() || (mask && mask->ndim() == q.ndim())) && (sink_.is_none() || sink));
   Attention a = attention_of(q, k, v, mask, sink);
-  a.scale = scale, a.softcap = softcap, a.left = left, a.right = right, a.offset = offset, a.zero_rows = zero_rows;
-  std::int64_t dims[max_ndim];
-  std::copy_n(q.dims(), q.ndim(), dims);
-  dims[q.ndim() - 1] = a.width;
-  nb::object made = raise_or(new_dense_tensor(q.dtype, q.ndim(), dims));
-  const Tensor& out = *tensor_of(made.ptr());
-  if (out.size == 0) return made;
-  a.out = out.data();
-  bool done = true;
-  auto body = [&] { done = run(a); };
-  double work = static_cast<double>(out.size) * static_cast<double>(a.keys);
-  if (work < static_cast<double>(long_loop)) {
-    body();
-  } else {
-    Storage* kept[] = {q.storage, k.storage, v.storage, mask ? mask->storage : nullptr, sink ? sink->storage : nullptr};
-    run_without_gil(kept, 5, body);
-  }
-  if (!done) raise_or(no_memory());
-  return made;
+  Storage* kept[] = {q.storage, k.storage, v.storage, mask ? mask->storage : nullptr, sink ? sink->storage : nullptr};
+  std::copy_n(kept, 5, a.kept);
+  return a;
 }
-
-}  // namespace
 
 void init_nn_attention(nb::module_& m) {
   using namespace nb::literals;

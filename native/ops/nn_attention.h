@@ -36,6 +36,8 @@ struct Heads {
   const std::byte* at(std::int64_t offset) const { return data + offset * item; }
 };
 
+inline constexpr std::int64_t block_keys = 256;  // where blocks of keys begin
+
 // What is computed: row r of a key's head is query r % queries of head r / queries of those that share it.
 struct Attention {
   Heads q, k, v, mask;
@@ -55,6 +57,7 @@ struct Attention {
   std::size_t sum_kind;
   MultiplyTiles tiles = nullptr;
   std::byte* out = nullptr;
+  Storage* kept[6] = {};
 
   std::int64_t rows() const { return group * queries; }
   bool hides() const { return left >= 0 || right >= 0 || (has_mask && !is_added); }
@@ -81,6 +84,104 @@ inline const std::byte* lane_row(const Kernels& k, const std::byte* from, Dtype 
   if (!layer.is_narrow) return from;
   k.widen[static_cast<std::size_t>(layer.narrow)](from, to, count);
   return to;
+}
+
+// Some rows of one head of keys in a batch, and their masks.
+class Rows {
+ public:
+  explicit Rows(const Attention& attention) : a(attention) {}
+
+  bool take_memory() {
+    spare_ = memory_[0].take(std::max({a.depth, a.width, block_keys}) * 8);
+    added_ = memory_[1].take(block_keys * 8);
+    return spare_ && added_;
+  }
+  void place(std::int64_t batch, std::int64_t head, std::int64_t first) {
+    at_ = offsets_of(batch, a.batch_ndim, a.dims, a.q.batch, a.k.batch, a.v.batch, a.mask.batch);
+    head_ = head, first_ = first;
+  }
+
+  std::byte* spare() const { return spare_; }
+  std::int64_t query(std::int64_t r) const { return (first_ + r) % a.queries; }
+  std::int64_t head_of(std::int64_t r) const { return head_ * a.group + (first_ + r) / a.queries; }
+  const std::byte* keys() const { return a.k.at(at_[1] + head_ * a.k.head); }
+  const std::byte* values() const { return a.v.at(at_[2] + head_ * a.v.head); }
+  // A row of q, or of what has its shape but for the columns, as numbers of the lane.
+  void copy_query(std::int64_t r, std::byte* to) const {
+    copy_row(a.q.at(at_[0] + head_of(r) * a.q.head + query(r) * a.q.row), a.q, a.depth, to);
+  }
+  void copy_row(const std::byte* from, const Heads& x, std::int64_t length, std::byte* to) const {
+    const std::byte* row = lane_row(a.kernel, from, x.dtype, x.column, length, to, spare_);
+    if (row != to) std::memcpy(to, row, static_cast<std::size_t>(length * a.lane_item));
+  }
+
+  // A sink is a score of its own that has no value.
+  double sink_of(std::int64_t head) const {
+    std::byte one[8];
+    const std::byte* from = a.sink + head * a.sink_stride * static_cast<std::int64_t>(item(a.dtype));
+    const std::byte* at = lane_row(a.kernel, from, a.dtype, 1, 1, one, spare_);
+    return a.lane ? *reinterpret_cast<const double*>(at) : *reinterpret_cast<const float*>(at);
+  }
+  RowState first_state(std::int64_t r) const {
+    constexpr double none = -std::numeric_limits<double>::infinity();
+    double x = a.sink ? sink_of(head_of(r)) : none;
+    return {x, x == none ? 0 : std::exp(x - x)};
+  }
+
+  // The keys of a block that a row sees by its position.
+  struct Seen {
+    std::int64_t low, high;
+  };
+  Seen seen(std::int64_t r, std::int64_t j, std::int64_t n) const {
+    std::int64_t i = query(r);
+    std::int64_t low = std::clamp<std::int64_t>(a.first_key(i) - j, 0, n);
+    return {low, std::max(low, std::clamp<std::int64_t>(a.end_of_keys(i) - j, 0, n))};
+  }
+  // Those that any of some rows sees.
+  Seen seen_by(std::int64_t count) const {
+    Seen found{a.keys, 0};
+    for (std::int64_t r = 0; r < count; ++r) {
+      found.low = std::min(found.low, a.first_key(query(r)));
+      found.high = std::max(found.high, a.end_of_keys(query(r)));
+    }
+    return found;
+  }
+  const std::byte* mask_at(std::int64_t r, std::int64_t key) const {
+    return a.mask.at(at_[3] + head_of(r) * a.mask.head + query(r) * a.mask.row + key * a.mask.column);
+  }
+
+  // Turns products of a row with n keys from j on into weights; those of keys that are not seen are 0.
+  double weigh(std::int64_t r, std::int64_t j, std::int64_t n, std::byte* row, RowState& state) const {
+    auto [low, high] = seen(r, j, n);
+    std::memset(row, 0, static_cast<std::size_t>(low * a.lane_item));
+    std::memset(row + high * a.lane_item, 0, static_cast<std::size_t>((n - high) * a.lane_item));
+    if (low == high) return 1;
+    ScoreTerms terms{a.scale, a.softcap, nullptr, nullptr};
+    if (a.has_mask) {
+      const std::byte* found =
+          lane_row(a.kernel, mask_at(r, j + low), a.mask.dtype, a.mask.column, high - low, added_, spare_);
+      if (a.is_added) terms.added = found;
+      else terms.allowed = reinterpret_cast<const std::uint8_t*>(found);
+    }
+    return a.loops.weigh[a.lane](row + low * a.lane_item, static_cast<std::size_t>(high - low), terms, state);
+  }
+
+ private:
+  const Attention& a;
+  OwnMemory memory_[2];
+  std::byte *spare_ = nullptr, *added_ = nullptr;
+  std::array<std::int64_t, 4> at_{};
+  std::int64_t head_ = 0, first_ = 0;
+};
+
+// Checks operands whose shapes the caller has made to agree, and reads them.
+Attention read_attention(nb::handle q, nb::handle k, nb::handle v, nb::handle mask, nb::handle sink);
+// Keeps their memory, and runs without the GIL if it takes long.
+template <class F>
+void run_attention(const Attention& a, F&& body) {
+  double work = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys * (a.depth + a.width));
+  if (work < static_cast<double>(long_loop)) body();
+  else run_without_gil(a.kept, 6, body);
 }
 
 }  // namespace suanzi

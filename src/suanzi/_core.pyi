@@ -677,6 +677,11 @@ def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softca
     Attention of tensors (batch..., heads, rows, columns) of one dtype; a query i sees the keys from i + offset - left to i + offset + right, -1 being no limit.
     """
 
+def attention_bwd(out_grad: Any, q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softcap: float, left: int, right: int, offset: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """
+    The gradients of q, k and v, as attention takes them, and that of the sink in float64, (batch, heads).
+    """
+
 def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> Tensor:
     """
     Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype, and of one shape but for the last axis.

@@ -188,3 +188,50 @@ def test_rotary_layouts_and_threads(dtype: str, interleaved: bool) -> None:
     with threads(3):
         again = exact(sz.nn.rotary_embedding(turned(x), cos, sin, interleaved=interleaved))
     assert (again == found).all()
+
+
+@pytest.mark.parametrize("name", _core.levels())
+@pytest.mark.parametrize("sizes", [(4, 2, 3, 300, 8, 5), (2, 2, 140, 270, 16, 33)], ids=str)
+@pytest.mark.parametrize(("causal", "cap"), [(False, 0.0), (True, 2.0)])
+def test_gradients_are_slopes(name: str, sizes: tuple[int, ...], causal: bool, cap: float) -> None:
+    """Along a random direction of q, k and v, the formula grows as the gradients say."""
+    heads, shared, queries, keys, columns, width = sizes
+    given = [made("float64", 2, heads, queries, columns), made("float64", 2, shared, keys, columns)]
+    given += [made("float64", 2, shared, keys, width), made("float64", 2, heads, queries, width)]
+    q, k, v, above = (exact(x) for x in given)
+    hidden = positions(queries, keys, keys - queries) > 0 if causal else None
+    options = {"causal": causal, "align": "bottom_right", "softcap": cap or None}
+    with at_level(name), threads(2):
+        found = sz.nn.scaled_dot_product_attention_bwd(given[3], *given[:3], **options)
+    for i, x in enumerate((q, k, v)):
+        way = np.random.default_rng(i).standard_normal(x.shape)
+        ends = []
+        for step in (1e-5, -1e-5):
+            moved = [q, k, v]
+            moved[i] = x + step * way
+            ends.append((above * attention(*moved, hidden, cap)).sum())
+        slope = (ends[0] - ends[1]) / 2e-5
+        assert abs((exact(found[i]) * way).sum() - slope) < 1e-6 * max(1, abs(slope))
+
+
+def test_gradients_change_neither_with_threads_nor_with_the_batch() -> None:
+    q, k = made("bfloat16", 3, 4, 20, 16), made("bfloat16", 3, 2, 300, 16)
+    with threads(1):
+        wanted = [exact(x) for x in sz.nn.scaled_dot_product_attention_bwd(q, q, k, k)]
+    with threads(3):
+        again = [exact(x) for x in sz.nn.scaled_dot_product_attention_bwd(q, q, k, k)]
+    one = sz.nn.scaled_dot_product_attention_bwd(*(x[1:2] for x in (q, q, k, k)))
+    for first, second, alone in zip(wanted, again, one, strict=True):
+        assert (first == second).all()
+        assert (first[1:2] == exact(alone)).all()
+
+
+def test_gradients_of_what_is_broadcast_are_rounded_once() -> None:
+    q, k = made("bfloat16", 2, 1, 12, 4), made("bfloat16", 1, 1, 9, 4)
+    k_grad = sz.nn.scaled_dot_product_attention_bwd(q, q, k, k)[1]
+    wide = [sz.cast(x, sz.float32) for x in (q, q, k, k)]
+    right = sz.nn.scaled_dot_product_attention_bwd(*wide)[1]
+    assert k_grad.shape == k.shape
+    assert (exact(k_grad) == exact(sz.cast(right, sz.bfloat16))).all()
+    with pytest.raises(sz.DimensionsMismatch, match="that of the result"):
+        sz.nn.scaled_dot_product_attention_bwd(k, q, k, k)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from suanzi import _core
 from suanzi._hints import shown
+from suanzi.dtypes import DType, widened
 from suanzi.dtypes import bool as boolean
 from suanzi.nn._arguments import float_operands
 from suanzi.ops.creation_wanted import number_argument
@@ -18,9 +19,15 @@ from suanzi.resolve.declare import operator
 from suanzi.resolve.elementwise import common_shape
 from suanzi.resolve.scalars import flag_argument, integer_argument, integers_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
-__all__ = ["rotary_embedding", "rotary_embedding_bwd", "scaled_dot_product_attention"]
+__all__ = [
+    "rotary_embedding",
+    "rotary_embedding_bwd",
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention_bwd",
+]
 
 Rows = Literal["zero", "nan"]
 Corner = Literal["top_left", "bottom_right"]
@@ -65,6 +72,53 @@ def scaled_dot_product_attention(
     return made[0] if found.is_plain else made
 
 
+@operator("8.1.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+def scaled_dot_product_attention_bwd(
+    out_grad: TensorLike,
+    q: TensorLike,
+    k: TensorLike,
+    v: TensorLike,
+    mask: TensorLike | None = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    softcap: float | None = None,
+    window: int | Sequence[int] | None = None,
+    sink: TensorLike | None = None,
+    masked_rows: Rows = "zero",
+    align: Corner = "top_left",
+) -> tuple[Tensor, ...]:
+    """Return the gradients of q, k and v, and of sink if it is given; a mask has none.
+
+    Rows without any key have gradients of 0, whatever `masked_rows` is.
+
+    >>> q, k = sz.tensor([[[0.0, 0.0]]]), sz.tensor([[[1.0, 0.0], [0.0, 1.0]]])
+    >>> q_grad, k_grad, v_grad = sz.nn.scaled_dot_product_attention_bwd(q + 1, q, k, k)
+    >>> v_grad
+    Tensor([[[0.5, 0.5],
+             [0.5, 0.5]]], dtype=float32)
+    """
+    op = REGISTRY["nn:scaled_dot_product_attention_bwd"]
+    found = _read(op, {"q": q, "k": k, "v": v, "out_grad": out_grad}, mask, sink)
+    options = _options(op, found, causal, scale, softcap, window, masked_rows, align)
+    made = _core.attention_bwd(found.out_grad, *found.tensors, *options[:-1])
+    grads = [
+        converted(_summed(g, shape), found.dtype)
+        for g, shape in zip(made, found.shapes, strict=False)
+    ]
+    return (*grads, converted(made[3].sum(0), found.dtype)) if sink is not None else tuple(grads)
+
+
+def _summed(gradient: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return the gradient of what was broadcast: the sum of those of its copies."""
+    for _ in range(gradient.ndim - len(shape)):
+        gradient = gradient[0] if gradient.shape[0] == 1 else gradient.sum(0)
+    for axis, size in enumerate(shape):
+        if size != gradient.shape[axis]:
+            gradient = gradient.sum(axis, keepdims=True)
+    return gradient
+
+
 @dataclass(frozen=True)
 class _Operands:
     """Operands of one rank of at least 3, broadcast along the batch."""
@@ -73,6 +127,11 @@ class _Operands:
     """q, k, v, mask and sink."""
     is_plain: bool
     """Whether they were given without an axis of heads."""
+    dtype: DType
+    """What they are promoted to."""
+    shapes: tuple[tuple[int, ...], ...]
+    """Those of q, k and v as given."""
+    out_grad: Tensor | None
 
 
 def _read(op: Operator, given: dict[str, Any], mask: Any, sink: Any) -> _Operands:
@@ -85,36 +144,52 @@ def _read(op: Operator, given: dict[str, Any], mask: Any, sink: Any) -> _Operand
             "floating-point (added to the scores). Cast it first."
         )
     found = float_operands(op, {**given, "mask": added, "sink": sink})
-    q, k, v = (_with_heads(op, name, found[name]) for name in ("q", "k", "v"))
     _check_shapes(op, found)
+    q, k, v = (_with_heads(found[name]) for name in ("q", "k", "v"))
     heads, queries, keys = q.shape[-3], q.shape[-2], k.shape[-2]
-    leading = {name: x.shape[:-3] for name, x in (("q", q), ("k", k), ("v", v))}
-    batch = common_shape(
-        op, {f"{name} without its last three axes": s for name, s in leading.items()}
-    )
+    leading = {"q": q.shape[:-3], "k": k.shape[:-3], "v": v.shape[:-3]}
+    batch = common_shape(op, {f"{name} before its heads": shape for name, shape in leading.items()})
     if hiding is not None:
-        hiding = found.get("mask", hiding)
-        whole = (*batch, heads, queries, keys)
-        hiding = _expanded(op, "mask", hiding, whole)
+        hiding = _expanded(op, "mask", found.get("mask", hiding), (*batch, heads, queries, keys))
     if "sink" in found and found["sink"].shape != (heads,):
         raise DimensionsMismatch(
             f"{op.title}: sink has shape {found['sink'].shape}; q has {heads} heads, so it must be "
             f"({heads},)."
         )
-    q, k, v = (_expanded(op, "q", x, (*batch, *x.shape[-3:])) for x in (q, k, v))
-    return _Operands((q, k, v, hiding, found.get("sink")), found["q"].ndim == 2)
-
-
-def _with_heads(op: Operator, name: str, x: Tensor) -> Tensor:
-    if x.ndim < 2:
+    shapes, dtype = tuple(found[name].shape for name in ("q", "k", "v")), q.dtype
+    result = (*batch, heads, queries, v.shape[-1])
+    above = found.get("out_grad")
+    if above is not None and above.shape != (result[1:] if found["q"].ndim == 2 else result):
         raise DimensionsMismatch(
-            f"{op.title}: {name} has rank {x.ndim}; it must have at least two axes, for rows and "
-            "columns, and before them one for heads."
+            f"{op.title}: out_grad has shape {above.shape}; it must have that of the result, "
+            f"{result}."
         )
+    wide = dtype
+    if above is not None and any(shape != batch for shape in leading.values()):
+        wide = widened(dtype)  # gradients of copies are added up before the one rounding
+    expanded = [converted(_expanded(op, "", x, (*batch, *x.shape[-3:])), wide) for x in (q, k, v)]
+    others = [None if x is None else converted(x, wide) if x.dtype is dtype else x
+              for x in (hiding, found.get("sink"))]  # fmt: skip
+    return _Operands(
+        (*expanded, *others),
+        found["q"].ndim == 2,
+        dtype,
+        shapes,
+        None if above is None else converted(above.reshape(result), wide),
+    )
+
+
+def _with_heads(x: Tensor) -> Tensor:
     return x if x.ndim > 2 else _core.view(x, x.offset, (1, *x.shape), (0, *x.strides))
 
 
 def _check_shapes(op: Operator, found: dict[str, Tensor]) -> None:
+    for name in ("q", "k", "v"):
+        if found[name].ndim < 2:
+            raise DimensionsMismatch(
+                f"{op.title}: {name} has rank {found[name].ndim}; it must have at least two axes, "
+                "for rows and columns, and before them one for heads."
+            )
     q, k, v = (found[name] for name in ("q", "k", "v"))
     heads = [x.shape[-3] if x.ndim > 2 else 1 for x in (q, k, v)]
     came = f"q has shape {q.shape}, k {k.shape} and v {v.shape}"

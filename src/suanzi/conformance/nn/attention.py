@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from suanzi.conformance.nn._calls import Call, Operand, declare
 
@@ -69,6 +72,17 @@ ATTENTION = [
 ]  # fmt: skip
 
 declare("nn:scaled_dot_product_attention", ATTENTION, ALL)
+
+
+def _of_result(call: Call) -> Call:
+    """Return a call of the gradients: that of the result has its shape."""
+    q, k, v = (call.arguments[name].shape for name in ("q", "k", "v"))
+    shape = (*np.broadcast_shapes(q[:-3], k[:-3]), *q[-3:-1], v[-1])
+    finite = tuple(name for name in call.classes or ALL if name != "special values")
+    return replace(call, arguments={"out_grad": Operand(shape), **call.arguments}, classes=finite)
+
+
+declare("nn:scaled_dot_product_attention_bwd", [_of_result(call) for call in ATTENTION])
 
 
 def _rotary(x: tuple[int, ...], table: tuple[int, ...], **more: Any) -> dict[str, Any]:
