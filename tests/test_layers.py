@@ -20,6 +20,7 @@ HOME = Path(__file__).parents[1] / "src" / "suanzi"
 LAYERS = """
 _core status _numpy _blocks _forking _hints _decode _text _toml _html
 dtypes layout shapes device
+criteria
 standard errata
 promote mindspore rules
 port

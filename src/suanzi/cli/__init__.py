@@ -21,6 +21,7 @@ from suanzi.cli import config as cli_config
 from suanzi.cli import demo as cli_demo
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
+from suanzi.cli import standards as cli_standards
 from suanzi.cli import submit as cli_submit
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, print_no_more, repair_streams
@@ -386,6 +387,7 @@ app.command(cli_submit.verify)
 app.command(cli_check.compare)
 app.command(cli_check.header)
 app.command(cli_config.config)
+app.command(cli_standards.standards)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
