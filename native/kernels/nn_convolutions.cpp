@@ -174,6 +174,56 @@ void direct(const void* planes_, const Windows& w, i64 channels, const void* wei
   }
 }
 
+// The first n elements of a vector and zeros.
+template <class T>
+inline Vector<T> load_some(const T* from, i64 n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
+  else return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
+#else
+  Vector<T> found{};
+  std::memcpy(&found, from, static_cast<std::size_t>(n) * sizeof(T));
+  return found;
+#endif
+}
+
+// bfloat16 is the upper half of a float.
+inline Vector<f32> load_upper(const u16* from, i64 n) {
+  typedef u32 Bits __attribute__((vector_size(vector_bytes)));
+#if defined(__AVX512F__)
+  __m256i some = _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << n) - 1), from);
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(some), 16));
+#else
+  Bits found{};
+  for (i64 i = 0; i < n; ++i) found[i] = u32{from[i]} << 16;
+  return reinterpret_cast<Vector<f32>>(found);
+#endif
+}
+
+template <class T, class S>
+void line(const void* from_, i64 n, i64 before, i64 width, void* out_) {
+  auto from = static_cast<const S*>(from_);
+  auto out = static_cast<T*>(out_);
+  for (i64 i = 0; i < before; i += lanes<T>) store<T>(Vector<T>{}, out + i);
+  out += before;
+  i64 i = 0, rest = width - before;
+  for (; i < n; i += lanes<T>) {
+    i64 some = n - i < lanes<T> ? n - i : lanes<T>;
+    if constexpr (!std::is_same_v<S, T>) store<T>(load_upper(from + i, some), out + i);
+    else store<T>(some == lanes<T> ? load(from + i) : load_some(from + i, some), out + i);
+  }
+  for (; i < rest; i += lanes<T>) store<T>(Vector<T>{}, out + i);
+}
+
+template <class T>
+void shift(const void* from_, const void* number, void* to_, i64 n) {
+  auto from = static_cast<const T*>(from_);
+  auto to = static_cast<T*>(to_);
+  T by = *static_cast<const T*>(number);
+  SUANZI_LOOP
+  for (i64 i = 0; i < n; ++i) to[i] = from[i] + by;
+}
+
 template <class T>
 void add(const void* from_, void* to_, i64 step, i64 n) {
   auto from = static_cast<const T*>(from_);
@@ -193,6 +243,9 @@ constexpr ConvolutionLoops make() {
   unrolled<tile_vectors>([&](auto v) { unrolled<tile_rows>([&](auto r) { k.tile[v][r] = &tile<T, r + 1, v + 1>; }); });
   k.pack = &pack<T>;
   k.direct = &direct<T>;
+  k.line = &line<T, T>;
+  if constexpr (sizeof(T) == 4) k.line_of_bfloat16 = &line<T, u16>;
+  k.shift = &shift<T>;
   k.add = &add<T>;
   return k;
 }

@@ -38,6 +38,11 @@ struct ConvolutionLoops {
                bool exact, void* out);
   // out = the sums of all taps times their weights, in the order of (channel, q, x). As much is written as by `pack`.
   void (*direct)(const void* planes, const Windows& windows, std::int64_t channels, const void* weights, void* out);
+  // A line with its padding: so many zeros, n elements, and zeros up to `width`. Up to a vector behind is written.
+  void (*line)(const void* from, std::int64_t n, std::int64_t before, std::int64_t width, void* out);
+  void (*line_of_bfloat16)(const void* from, std::int64_t n, std::int64_t before, std::int64_t width, void* out);
+  // to[i] = from[i] + *number.
+  void (*shift)(const void* from, const void* number, void* to, std::int64_t n);
   // to[i * step] += from[i].
   void (*add)(const void* from, void* to, std::int64_t step, std::int64_t n);
 };

@@ -112,6 +112,7 @@ class Columns {
   struct Phase {
     std::int64_t start, from, to;  // its first element in a line of the input, and which of its elements are there
   };
+  void read_line(const std::byte* from, const Phase& phase, std::int64_t step, T* to) const noexcept;
   std::vector<Phase> phases_;
   std::vector<std::int64_t> shifts_, sources_, keys_;
   bool has_padding_ = false;

@@ -163,6 +163,17 @@ void Columns<T>::choose_runs() {
 }
 
 template <class T>
+void Columns<T>::read_line(const std::byte* from, const Phase& phase, std::int64_t step, T* to) const noexcept {
+  std::int64_t n = std::max<std::int64_t>(0, phase.to - phase.from);
+  auto size = static_cast<std::int64_t>(facts(c_.x.dtype).itemsize);
+  if (step == size && size == sizeof(T)) return loops_.line(from, n, phase.from, width_, to);
+  if (step == size && c_.x.dtype == Dtype::bfloat16) return loops_.line_of_bfloat16(from, n, phase.from, width_, to);
+  std::fill_n(to, phase.from, T{0});
+  if (n > 0) read_elements(k_, from, c_.x.dtype, step, n, reinterpret_cast<std::byte*>(to + phase.from));
+  std::fill_n(to + phase.from + n, width_ - phase.from - n, T{0});
+}
+
+template <class T>
 void Columns<T>::read(std::int64_t channel, std::int64_t channels, T* planes) const noexcept {
   if (stays_) return;
   std::int64_t step = c_.axes[2].stride * c_.x.axes[2];
@@ -176,12 +187,7 @@ void Columns<T>::read(std::int64_t channel, std::int64_t channels, T* planes) co
     }
     for (; slot < keys_.size(); ++slot)
       for (const Phase& phase : phases_) {
-        std::fill_n(to, phase.from, T{0});
-        if (phase.from < phase.to)
-          read_elements(k_, plane + sources_[slot] + phase.start * c_.x.axes[2] + phase.from * step, c_.x.dtype, step,
-                        phase.to - phase.from, reinterpret_cast<std::byte*>(to + phase.from));
-        std::int64_t end = std::max(phase.from, phase.to);
-        std::fill_n(to + end, width_ - end, T{0});
+        read_line(plane + sources_[slot] + phase.start * c_.x.axes[2] + phase.from * step, phase, step, to);
         to += width_;
       }
   }

@@ -11,7 +11,6 @@
 
 #include "core/threads.h"
 #include "kernels/by_level.h"
-#include "kernels/linear_algebra_products.h"
 #include "ops/nn_convolutions.h"
 
 namespace suanzi {
@@ -36,7 +35,7 @@ struct Parts {
     std::int64_t wide = c.axes[2].out;
     across = wide > columns ? (equal_part(wide, columns) + panel - 1) / panel * panel : wide;
     lines = std::min(std::max<std::int64_t>(1, columns / std::max<std::int64_t>(1, across)), c.lines());
-    rows = direct ? c.rows : equal_part(c.rows, 1024 / size);
+    rows = direct ? c.rows : equal_part(c.rows, 2048 / size);
     auto work = [&] {
       return static_cast<double>(lines * across) * static_cast<double>(rows) * static_cast<double>(c.depth());
     };
@@ -77,12 +76,16 @@ class Worker {
     std::int64_t taps = c.taps(), deep = depth_of_block(taps), depth = c.depth(), panels = columns_.panels();
     std::int64_t columns = panels * panel_, block = std::min(deep, depth);
     OwnMemory sums, packed, left, planes;
-    T* c_memory = take(sums, rows * columns);
+    // Sums of a single block are stored as soon as they are made.
+    T* c_memory = take(sums, (depth <= deep ? std::min<std::int64_t>(rows, loops_.rows) : rows) * columns);
     T* b_memory = take(packed, block * columns + loops_.lanes);
     T* a_memory = take(left, loops_.rows * (block + loops_.lanes));
     T* plane_memory = take(planes, columns_.room(taps ? std::min(c.channels, block / taps + 2) : 0));
     if (!c_memory || !b_memory || !a_memory || !plane_memory) return false;
-    if (depth == 0) std::fill_n(c_memory, rows * columns, T{0});
+    if (depth == 0) {
+      std::fill_n(c_memory, columns, T{0});
+      for (std::int64_t r = 0; r < rows; ++r) finish(c_memory, group * c.rows + row + r);
+    }
     for (std::int64_t first = 0; first < depth; first += deep) {
       std::int64_t there = std::min(deep, depth - first), channel = first / taps;
       std::int64_t channels = (first + there - 1) / taps - channel + 1;
@@ -92,7 +95,6 @@ class Worker {
                       b_memory + i * panel_ * there);
       tiles(group * c.rows + row, rows, first, there, a_memory, b_memory, c_memory, columns);
     }
-    for (std::int64_t r = 0; r < rows; ++r) finish(c_memory + r * columns, group * c.rows + row + r);
     return true;
   }
 
@@ -108,14 +110,17 @@ class Worker {
     // Tiles are about equally high: a low one takes as long as one twice as high.
     std::int64_t count = parts_of(rows, loops_.rows), low = rows / count, higher = rows % count;
     std::int64_t size = std::int64_t{1} << layer_.log2_size;
+    bool is_only = depth == c.depth();
     for (std::int64_t t = 0, i = 0; t < count; ++t) {
       std::int64_t high = low + (t < higher);
       for (std::int64_t r = 0; r < high; ++r)
         read_elements(k, c.weights + ((row + i + r) * c.depth() + first) * size, c.x.dtype, size, depth,
                       reinterpret_cast<std::byte*>(a + r * stride));
+      T* its = sums + (is_only ? 0 : i * columns);
       for (std::int64_t j = 0; j < columns_.panels(); ++j)
-        loops_.tile[width(j) / loops_.lanes - 1][high - 1](a, stride, b + j * panel_ * depth,
-                                                           sums + i * columns + j * panel_, columns, depth, first > 0);
+        loops_.tile[width(j) / loops_.lanes - 1][high - 1](a, stride, b + j * panel_ * depth, its + j * panel_, columns,
+                                                           depth, first > 0);
+      for (std::int64_t r = 0; r < high && first + depth == c.depth(); ++r) finish(its + r * columns, row + i + r);
       i += high;
     }
   }
@@ -139,29 +144,31 @@ class Worker {
 
   // Adds the bias to the sums of a row, rounds them, and stores them.
   void finish(T* sums, std::int64_t row) {
-    const ProductKernels& products = *k.products;
-    constexpr auto lane = static_cast<std::size_t>(sizeof(T) == 4 ? Sum::f32 : Sum::f64);
-    if (c.bias)
-      products.add[lane](c.bias + row * static_cast<std::int64_t>(sizeof(T)), true, sums,
-                         static_cast<std::size_t>(columns_.count()));
     std::int64_t size = std::int64_t{1} << layer_.log2_size, step = c.axes[2].step;
-    constexpr std::int64_t most = 1024;
-    alignas(64) std::byte some[most * 2];
+    const std::byte* bias = c.bias ? c.bias + row * static_cast<std::int64_t>(sizeof(T)) : nullptr;
+    bool is_plain = step == 1 && !layer_.is_narrow;
+    if (bias && !is_plain) loops_.shift(sums, bias, sums, columns_.count());
     for (const auto& run : columns_.runs()) {
       std::byte* to = c.out + (run.at + row * c.out_plane()) * size;
-      auto* from = reinterpret_cast<const std::byte*>(sums + run.column);
-      for (std::int64_t i = 0; i < run.length; i += most) {
-        auto n = static_cast<std::size_t>(std::min(most, run.length - i));
-        const std::byte* made = from + i * static_cast<std::int64_t>(sizeof(T));
-        std::byte* here = to + i * step * size;
-        if (layer_.is_narrow) {
-          k.narrow[static_cast<std::size_t>(layer_.narrow)](made, step == 1 ? here : some, n);
-          if (step == 1) continue;
-          made = some;
-        }
-        if (step == 1) std::memcpy(here, made, n * static_cast<std::size_t>(size));
-        else k.scatter[layer_.log2_size](made, here, n, step * size);
+      const T* from = sums + run.column;
+      if (!is_plain) store(from, to, run.length, step);
+      else if (bias) loops_.shift(from, bias, to, run.length);
+      else std::memcpy(to, from, static_cast<std::size_t>(run.length * size));
+    }
+  }
+
+  void store(const T* from, std::byte* to, std::int64_t length, std::int64_t step) {
+    std::int64_t size = std::int64_t{1} << layer_.log2_size;
+    constexpr std::int64_t most = 1024;
+    alignas(64) std::byte some[most * 2];
+    for (std::int64_t i = 0; i < length; i += most, to += most * step * size) {
+      auto n = static_cast<std::size_t>(std::min(most, length - i));
+      const void* made = from + i;
+      if (layer_.is_narrow) {
+        k.narrow[static_cast<std::size_t>(layer_.narrow)](from + i, step == 1 ? to : some, n);
+        made = some;
       }
+      if (step != 1) k.scatter[layer_.log2_size](made, to, n, step * size);
     }
   }
 
