@@ -69,6 +69,36 @@ OTHERS = {
     "fft_c2r": {"x": SQUARE + 0j},
     "slice": {"sizes": (2, 2), "step": (1, 1)},
     "mul(x.reshape": {"x": SQUARE[0], "y": SQUARE[1]},
+    "nn.prelu": {"weight": SQUARE[0]},
+    "nn.glu": {"x": SQUARE[:, :2]},
+    "nn.layer_norm": {"weight": SQUARE[0], "bias": SQUARE[0]},
+    "nn.rms_norm": {"weight": SQUARE[0]},
+    "nn.group_norm": {"x": SQUARE},
+    "nn.batch_norm": {"mean": SQUARE[0], "variance": SQUARE[0]},
+    "nn.instance_norm": {"x": SQUARE[None]},
+    "nn.embedding": {"index": np.array([0, 2])},
+    "nn.one_hot": {"index": np.array([0, 2])},
+    **{
+        f"nn.conv{t}{n}d": {"x": np.ones((1, 2, *[4] * n)), "weight": np.ones((2, 2, *[2] * n))}
+        for n in (1, 2, 3)
+        for t in ("", "_transpose")
+    },
+    **{
+        f"nn.{kind}_pool{n}d": {"x": np.ones((1, 2, *[6] * n))}
+        for n in (1, 2, 3)
+        for kind in ("max", "avg", "adaptive_avg", "adaptive_max")
+    },
+    "nn.unfold": {"x": np.ones((1, 2, 6, 6))},
+    "nn.fold": {"x": np.ones((1, 9, 1))},
+    "nn.pixel_shuffle": {"x": np.ones((1, 9, 2, 2))},
+    "nn.pixel_unshuffle": {"x": np.ones((1, 1, 6, 6))},
+    "nn.grid_sample": {"x": np.ones((1, 1, 6, 6)), "grid": np.zeros((1, 2, 2, 2))},
+    "nn.rotary_embedding": {
+        "x": np.ones((1, 3, 4)),
+        "cos": np.ones((3, 2)),
+        "sin": np.ones((3, 2)),
+    },
+    "nn.bce": {"p": SQUARE / 8, "y": SQUARE / 8},
 }
 
 
@@ -158,14 +188,15 @@ def test_a_second_catalogue_adds_rows_from_its_own_folder(tmp_path):
     assert (row.catalogue, row.operator, row.names["aclnn"]) == ("nn", "gelu", ("aclnnGelu",))
     assert {one.catalogue for one in table()} >= {"standard"}
     operators = {one.operator for one in table()} - {""}
-    assert operators <= set(interfaces()) | {"tensor", "load", "save"}
+    assert operators <= {*interfaces(), *interfaces("nn"), "tensor", "load", "save"}
 
 
 def test_sentences():
     assert explained("np.sum") == 'Use sz.reduce(x, "SUM", axis).'
-    assert explained("aclnnErf") == "suanzi has no operator for it."
+    assert explained("aclnnErfinv") == "suanzi has no operator for it."
+    assert explained("aclnnErf") == "Use sz.nn.erf(x)."
     assert explained("nothing at all") is None
-    assert [m.here for m in meanings("torch.nn.functional.relu")] == ["sz.max(x, 0)"]
+    assert [m.here for m in meanings("torch.nn.functional.relu")] == ["sz.nn.relu(x)"]
 
 
 def test_a_missing_name_of_the_package_says_what_to_use():

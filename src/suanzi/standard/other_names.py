@@ -142,7 +142,7 @@ def meanings(name: str) -> list[Meaning]:
 def explained(name: str) -> str | None:
     """Return in sentences what to write for a name of another library; None if nobody has it.
 
-    >>> print(explained("aclnnErf"))
+    >>> print(explained("aclnnErfinv"))
     suanzi has no operator for it.
     """
     found = meanings(name)

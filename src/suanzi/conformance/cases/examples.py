@@ -118,6 +118,7 @@ def _tensor_output(example: Example, wanted: ExampleTensor) -> Output:
         scale=wanted.scale,
         zero_point=wanted.zero_point,
         sparse=None if wanted.layout is None else wanted.layout.removeprefix("k"),
+        zero_sign=":" not in example.name,  # definitions of other catalogues have no signed zeros
     )
 
 

@@ -277,7 +277,7 @@ def norm(x, order, axis, keep):
 def laid(x, layout):
     """Return a tensor with the same elements in another memory layout."""
     if layout == "columns":
-        view = torch.empty(x.shape[::-1], dtype=x.dtype).permute(*range(x.dim())[::-1])
+        view = torch.empty(x.shape[::-1], dtype=x.dtype).permute(tuple(range(x.dim()))[::-1])
     elif layout == "gaps":
         wide = torch.ones([2 * n for n in x.shape]).to(x.dtype)
         view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
