@@ -69,6 +69,9 @@ SUANZI_ACTIVATION(prelu_bwd) {
   out[1] = xs::select(positive, number<B>(0), in[0] * in[1]);
 };
 
+// x times a scale where the mask is not 0.
+SUANZI_ACTIVATION(dropout) { *out = xs::select(in[1] == number<B>(0), number<B>(0), times(in[0], constant<B>(p[0]))); };
+
 SUANZI_ACTIVATION(softsign) {
   B x = *in, size = xs::abs(x), one = number<B>(1);
   B found = x / (one + size);

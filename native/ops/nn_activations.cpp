@@ -189,7 +189,8 @@ PyObject* fast(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
 
 // Those whose tensors are the operator's.
 constexpr bool has_fast_path(std::string_view name) {
-  return name.substr(0, 5) != "prelu" && name.substr(0, 3) != "glu" && name.find("_tanh") == name.npos;
+  return name != "dropout" && name.substr(0, 5) != "prelu" && name.substr(0, 3) != "glu" &&
+         name.find("_tanh") == name.npos;
 }
 
 template <std::size_t... kinds>

@@ -677,11 +677,6 @@ def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softca
     Attention of tensors (batch..., heads, rows, columns) of one dtype; a query i sees the keys from i + offset - left to i + offset + right, -1 being no limit.
     """
 
-def attention_bwd(out_grad: Any, q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softcap: float, left: int, right: int, offset: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """
-    The gradients of q, k and v, as attention takes them, and that of the sink in float64, (batch, heads).
-    """
-
 def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> Tensor:
     """
     Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype, and of one shape but for the last axis.
@@ -745,6 +740,7 @@ def nn_fold(x: Any, kernel: Sequence[int], dilation: Sequence[int], start: Seque
     """
     Images of some sizes, each element the sum of those of columns that unfold would have made from it.
     """
+
 def nn_pool(x: Any, kind: int, windows: Sequence[int], counts_padding: bool, divisor: float) -> Tensor:
     """
     The largest elements (0) or means (1) of windows of a dense tensor (planes, depth, height, width). Of each axis: kernel (0: adaptive), stride, padding, dilation, size of the output.
@@ -755,3 +751,13 @@ def nn_pool_positions(x: Any, windows: Sequence[int]) -> tuple[Tensor, Tensor]:
 
 def nn_pool_bwd(out_grad: Any, x: Any, kind: int, windows: Sequence[int], counts_padding: bool, divisor: float) -> Tensor:
     """The gradient of nn_pool by x."""
+
+def nn_embedding(table: Any, indices: Any) -> Tensor | int:
+    """
+    The rows of a table at indices of int64, both in row-major order; or the first position of one outside.
+    """
+
+def nn_embedding_bwd(gradient: Any, indices: Any, rows: int, padding: int) -> Tensor | int:
+    """
+    The gradient of a table of so many rows, 0 for the row `padding`; or the first position of an index outside.
+    """

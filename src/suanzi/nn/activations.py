@@ -38,6 +38,12 @@ def _of(name: str, given: dict[str, Any], *parameters: float, kernel: str = "") 
     return _core.nn_activation(kernel or name, list(found.values()), parameters)  # type: ignore[no-any-return]
 
 
+def _both(name: str, given: dict[str, Any], kernel: str = "") -> tuple[Tensor, Tensor]:
+    """Return two gradients."""
+    made: Any = _of(name, given, kernel=kernel)
+    return made  # type: ignore[no-any-return]
+
+
 def _check_shapes(op: Operator, found: dict[str, Tensor]) -> None:
     first = next(iter(found.values()))
     if any(x.shape != first.shape for x in found.values()):
@@ -535,8 +541,7 @@ def swiglu_bwd(out_grad: TensorLike, gate: TensorLike, up: TensorLike) -> tuple[
     >>> sz.nn.swiglu_bwd(sz.tensor([1.0]), sz.tensor([0.0]), sz.tensor([3.0]))
     (Tensor([1.5], dtype=float32), Tensor([0], dtype=float32))
     """
-    found: tuple[Tensor, Tensor] = _of("swiglu_bwd", {"out_grad": out_grad, "gate": gate, "up": up})
-    return found
+    return _both("swiglu_bwd", {"out_grad": out_grad, "gate": gate, "up": up})
 
 
 @operator("1.22", dtypes=FLOATS, fast=True, ulp=2, promotes=ARITHMETIC, catalogue="nn")
@@ -559,8 +564,7 @@ def geglu_bwd(
     (Tensor([1.5], dtype=float32), Tensor([0], dtype=float32))
     """
     given = {"out_grad": out_grad, "gate": gate, "up": up}
-    found: tuple[Tensor, Tensor] = _of("geglu_bwd", given, kernel=_kernel("geglu_bwd", approximate))
-    return found
+    return _both("geglu_bwd", given, kernel=_kernel("geglu_bwd", approximate))
 
 
 @operator("1.23", dtypes=FLOATS, ulp=2, promotes=REAL_FUNCTION, catalogue="nn")

@@ -1,9 +1,13 @@
-"""Layers: products with weights."""
+"""Layers: products with weights, tables of rows, and dropout."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from suanzi.truth.define import truth_of
-from suanzi.truth.tracked import Tracked
+from suanzi.truth.tracked import Tracked, concatenate, tracked, where
 
 
 @truth_of("nn:linear")
@@ -22,3 +26,46 @@ def linear_bwd(
     inputs = x.reshape(rows.shape[0], weight.shape[1])
     made = ((rows @ weight).reshape(*x.shape), rows.transpose(1, 0) @ inputs)
     return made if bias is None else (*made, rows.sum(0))
+
+
+@truth_of("nn:embedding")
+def embedding(weight: Tracked, indices: Any, padding_idx: int | None = None) -> Tracked:
+    """The rows of a table."""
+    return weight[np.asarray(indices)]
+
+
+@truth_of("nn:embedding_bwd")
+def embedding_bwd(
+    out_grad: Tracked, weight: Tracked, indices: Any, padding_idx: int | None = None
+) -> Tracked:
+    """The sums of the gradients of each row."""
+    places = np.asarray(indices).ravel()
+    rows = out_grad.reshape(places.size, weight.shape[1])
+    padding = None if padding_idx is None else padding_idx % weight.shape[0]
+    found = [
+        rows[np.flatnonzero((places == row) & (row != padding))].sum(0, keepdims=True)
+        for row in range(weight.shape[0])
+    ]
+    return concatenate(found) if found else weight * 0
+
+
+@truth_of("nn:one_hot")
+def one_hot(indices: Any, num_classes: int = -1, dtype: Any = None) -> Any:
+    """1 where a class is the index."""
+    places = np.asarray(indices)
+    count = num_classes if num_classes >= 0 else int(places.max()) + 1
+    return (places[..., None] == np.arange(count)).astype(np.int64)
+
+
+@truth_of("nn:dropout")
+def dropout(x: Tracked, p: float = 0.5, mask: Any = None, seed: int | None = None) -> Tracked:
+    """x / (1 - p) where the mask is true."""
+    return where(np.asarray(mask), x / (1 - tracked(p)), 0)
+
+
+@truth_of("nn:dropout_bwd")
+def dropout_bwd(
+    out_grad: Tracked, x: Tracked, p: float = 0.5, mask: Any = None, seed: int | None = None
+) -> Tracked:
+    """The gradient, dropped alike."""
+    return dropout(out_grad, p, mask)
