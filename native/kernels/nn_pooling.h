@@ -19,6 +19,8 @@ struct PoolKernels {
   void (*windows[2][2])(const void* row, const std::int64_t* first, const std::int64_t* last, void* out, std::size_t n);
   // x[i] = x[i] / (divisors[i] * by).
   void (*divide[2])(void* x, const double* divisors, double by, std::size_t n);
+  // The means of `count` rows of n dense elements.
+  void (*means[2])(const void* x, std::size_t count, std::size_t n, void* out);
 };
 
 // The table of the level in use.

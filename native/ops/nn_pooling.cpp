@@ -198,6 +198,35 @@ nb::object pool(nb::handle object, int kind, const std::vector<std::int64_t>& wi
   return output;
 }
 
+constexpr std::int64_t most_in_means = 4096;
+
+// The means of whole planes, of at most `most_in_means` elements: several planes are widened at once.
+nb::object plane_means(nb::handle object) {
+  const Tensor* x = read_tensor(object.ptr());
+  bool fits = x && x->row_major && x->ndim() == 2 && facts(x->dtype).is_float();
+  if (!fits || x->dims()[1] < 1 || x->dims()[1] > most_in_means) throw nb::value_error("not what pooling takes");
+  std::int64_t planes = x->dims()[0], n = x->dims()[1], some = most_in_means / n;
+  nb::object output = raise_or(new_dense_tensor(x->dtype, 1, &planes));
+  std::byte* out = data_of(output);
+  Lanes lanes(x->dtype);
+  const PoolKernels& loops = pool_kernels();
+  run_over(x->size, {x}, [&] {
+    parallel_for((planes + some - 1) / some, 4, [&](std::int64_t begin, std::int64_t end) {
+      alignas(64) float wide[most_in_means];
+      alignas(64) double made[most_in_means];
+      for (std::int64_t at = begin * some; at < std::min(end * some, planes); at += some) {
+        auto count = static_cast<std::size_t>(std::min(some, planes - at)), size = static_cast<std::size_t>(n);
+        const void* rows = lanes.read(x->data() + at * n * lanes.itemsize, wide, count * size);
+        std::byte* to = out + at * lanes.itemsize;
+        void* target = lanes.target(to, made);
+        loops.means[lanes.lane](rows, count, size, target);
+        lanes.write(target, to, count);
+      }
+    });
+  });
+  return output;
+}
+
 // ---- one window after the other -----------------------------------------------------------------
 
 // A plane as float32 or float64.
@@ -342,6 +371,8 @@ void init_nn_pooling(nb::module_& m) {
          "The largest elements (0) or means (1) of windows of a dense tensor (planes, depth, height, width). Of each "
          "axis: kernel (0: adaptive), stride, padding, dilation, size of the output.",
          pool);
+  define(m, "def nn_plane_means(x: Any) -> Tensor",
+         "The means of the rows of a dense tensor (planes, elements), of at most 4096 elements each.", plane_means);
   define(m, "def nn_pool_positions(x: Any, windows: Sequence[int]) -> tuple[Tensor, Tensor]",
          "The largest elements of windows, and their positions in their planes.", pool_positions);
   define(m,

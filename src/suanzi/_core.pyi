@@ -746,6 +746,11 @@ def nn_pool(x: Any, kind: int, windows: Sequence[int], counts_padding: bool, div
     The largest elements (0) or means (1) of windows of a dense tensor (planes, depth, height, width). Of each axis: kernel (0: adaptive), stride, padding, dilation, size of the output.
     """
 
+def nn_plane_means(x: Any) -> Tensor:
+    """
+    The means of the rows of a dense tensor (planes, elements), of at most 4096 elements each.
+    """
+
 def nn_pool_positions(x: Any, windows: Sequence[int]) -> tuple[Tensor, Tensor]:
     """The largest elements of windows, and their positions in their planes."""
 
@@ -761,3 +766,10 @@ def nn_embedding_bwd(gradient: Any, indices: Any, rows: int, padding: int) -> Te
     """
     The gradient of a table of so many rows, 0 for the row `padding`; or the first position of an index outside.
     """
+def nn_ctc_loss(log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int) -> Tensor:
+    """
+    The losses of examples, in float64, of logarithms (times, examples, classes).
+    """
+
+def nn_ctc_loss_bwd(grads: Any, log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int, zero_infinity: bool) -> Tensor:
+    """The gradient of nn_ctc_loss by the logarithms."""

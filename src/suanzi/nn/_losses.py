@@ -7,12 +7,13 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
-from suanzi.dtypes import int64
+from suanzi.dtypes import float64, int64
 from suanzi.nn._arguments import axis_argument, float_operands
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.scalars import check_alive, integer_argument
+from suanzi.resolve.scalars import check_alive, flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
+from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted, permuted, reshaped
 from suanzi.tensors.tensor import Tensor
 
@@ -224,3 +225,131 @@ def positive_argument(op: Operator, name: str, x: Any) -> float:
     if number == 0:
         raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be above 0.")
     return number
+
+
+# ---- alignments ----------------------------------------------------------------------------------
+
+
+class Alignments:
+    """The operands of ctc_loss: logarithms (times, examples, classes), and labels with lengths."""
+
+    def __init__(
+        self, name: str, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any,
+        blank: Any, zero_infinity: Any, out_grad: Any = None,
+    ) -> None:  # fmt: skip
+        self.op = op = REGISTRY[f"nn:{name}"]
+        found = float_operands(op, {"out_grad": out_grad, "log_probs": log_probs})
+        given, self.out_grad = found["log_probs"], found.get("out_grad")
+        if given.ndim not in (2, 3):
+            raise DimensionsMismatch(
+                f"{op.title}: log_probs has rank {given.ndim}; it must be 3, (times, examples, "
+                "classes), or 2 of one example."
+            )
+        self.shape, self.one = given.shape, given.ndim == 2
+        times, classes = given.shape[0], given.shape[-1]
+        examples = 1 if self.one else given.shape[1]
+        self.logs = reshaped(dense(given), (times, examples, classes))
+        self.blank = integer_argument(op, "blank", blank)
+        if not 0 <= self.blank < classes:
+            raise InvalidArgument(
+                f"{op.title}: blank is {shown(self.blank)}; it must be a class, 0 to {classes - 1}."
+            )
+        self.zero_infinity = flag_argument(op, "zero_infinity", zero_infinity)
+        self.inputs = self._lengths("input_lengths", input_lengths, examples, times)
+        labels = self._integers("targets", targets)
+        self.lengths = self._lengths("target_lengths", target_lengths, examples, labels.size)
+        self.labels = self._labels(labels, examples, classes)
+
+    def _integers(self, name: str, x: Any) -> Tensor:
+        found = real_argument(self.op, name, tensor(list(x)) if isinstance(x, list | tuple) else x)
+        if found.dtype.kind not in ("int", "uint") and found.size:
+            raise TypeMismatch(
+                f"{self.op.title}: {name} is {found.dtype}; it must have integers. Cast it with "
+                f"sz.cast({name}, sz.int64)."
+            )
+        return dense(converted(found, int64))
+
+    def _lengths(self, name: str, x: Any, examples: int, most: int) -> Tensor:
+        found = self._integers(name, x)
+        if found.size != examples:
+            raise DimensionsMismatch(
+                f"{self.op.title}: {name} has {found.size} integers; it must have {examples}, one "
+                "for each example."
+            )
+        found = reshaped(found, (examples,))
+        for length in found.tolist():
+            if not 0 <= length <= most:
+                raise InvalidArgument(
+                    f"{self.op.title}: {name} contains {length}; it must be from 0 to {most}."
+                )
+        return found
+
+    def _labels(self, labels: Tensor, examples: int, classes: int) -> Tensor:
+        """Return labels as (examples, longest)."""
+        op, lengths = self.op, self.lengths.tolist()
+        longest = max(lengths, default=0)
+        if labels.ndim == 1 and not self.one:  # one after the other
+            if labels.size != sum(lengths):
+                raise DimensionsMismatch(
+                    f"{op.title}: targets has {labels.size} classes; it must have {sum(lengths)}, "
+                    "the sum of target_lengths, or rank 2."
+                )
+            flat, rows = iter(labels.tolist()), []
+            for length in lengths:
+                row = [next(flat) for _ in range(length)]
+                rows.append(row + [self.blank] * (longest - length))
+            labels = dense(converted(reshaped(tensor(rows), (examples, longest)), int64))
+        else:
+            labels = reshaped(labels, (1, labels.size)) if self.one else labels
+        if labels.ndim != 2 or labels.shape[0] != examples or labels.shape[1] < longest:
+            raise DimensionsMismatch(
+                f"{op.title}: targets has shape {labels.shape}; it must have a row of at least "
+                f"{longest} classes for each of {examples} examples."
+            )
+        for row, length in zip(labels.tolist(), lengths, strict=True):
+            for number in row[:length]:
+                if not 0 <= number < classes:
+                    raise OutOfRange(
+                        f"{op.title}: targets contains the class {number}; valid classes are 0 to "
+                        f"{classes - 1}."
+                    )
+        return labels
+
+    def _counts(self, kind: int) -> Tensor:
+        """Return what the loss of each example is multiplied by, in float64."""
+        examples = self.lengths.size
+        each = [1.0] * examples
+        if kind == 2:
+            each = [1.0 / max(n, 1) / examples for n in self.lengths.tolist()]
+        return reshaped(tensor(each, float64), (examples,))
+
+    def loss(self, reduction: Any) -> Tensor:
+        """Return the losses, their sum, or the mean of the losses by the lengths of the labels."""
+        kind = _reduction(self.op, reduction)
+        found = _core.nn_ctc_loss(self.logs, self.labels, self.inputs, self.lengths, self.blank)
+        if self.zero_infinity:
+            found = tensor([0.0 if x == math.inf else x for x in found.tolist()], float64)
+        if kind:
+            found = (found * self._counts(kind)).sum() if found.size else _of_none(kind)
+        elif self.one:
+            found = reshaped(found, ())
+        return converted(found, self.logs.dtype)
+
+    def gradient(self, reduction: Any) -> Tensor:
+        """Return the gradient by log_probs."""
+        kind = _reduction(self.op, reduction)
+        assert self.out_grad is not None
+        examples = self.lengths.size
+        grad = _gradient(self.op, self.out_grad, () if kind or self.one else (examples,))
+        grads = converted(grad, float64)
+        grads = grads * self._counts(kind) if kind else reshaped(grads, (examples,))
+        made = _core.nn_ctc_loss_bwd(
+            grads, self.logs, self.labels, self.inputs, self.lengths, self.blank,
+            self.zero_infinity,
+        )  # fmt: skip
+        return reshaped(made, self.shape)
+
+
+def _of_none(kind: int) -> Tensor:
+    """Return the sum or the mean of no losses."""
+    return tensor(0.0 if kind == 1 else math.nan, float64)

@@ -135,10 +135,11 @@ class Pooling:
         sizes = tuple(w[-1] for w in self.windows)
         if 0 in sizes:
             return _core.empty(self.output_shape, self.x.dtype)
-        planes = reshaped(self.x, (1, self.x.shape[0], *self.sizes))
-        if max(sizes) == 1:
-            last = tuple(range(2, 2 + self.axes))
-            return reshaped(planes.mean(last), self.output_shape)
+        count, elements = self.x.shape[0], math.prod(self.sizes)
+        if max(sizes) == 1 and elements <= 4096:
+            rows = reshaped(self.x, (count, elements))
+            return reshaped(_core.nn_plane_means(rows), self.output_shape)
+        planes = reshaped(self.x, (1, count, *self.sizes))
         return reshaped(_core.interpolate(planes, sizes, 2), self.output_shape)
 
     def with_positions(self) -> tuple[Tensor, Tensor]:

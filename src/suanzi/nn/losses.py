@@ -6,7 +6,14 @@ and weights are constants.
 
 from __future__ import annotations
 
-from suanzi.nn._losses import Gradients, Pairs, Rows, number_argument, positive_argument
+from suanzi.nn._losses import (
+    Alignments,
+    Gradients,
+    Pairs,
+    Rows,
+    number_argument,
+    positive_argument,
+)
 from suanzi.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, REGISTRY
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import flag_argument
@@ -19,6 +26,8 @@ __all__ = [
     "bce_with_logits_bwd",
     "cross_entropy",
     "cross_entropy_bwd",
+    "ctc_loss",
+    "ctc_loss_bwd",
     "huber_loss",
     "huber_loss_bwd",
     "kl_div",
@@ -345,3 +354,61 @@ def bce_with_logits_bwd(
     """
     pairs = Pairs("bce_with_logits_bwd", x, target, out_grad, weight, pos_weight)
     return pairs.gradients(_BCE_LOGITS, reduction)
+
+
+# ---- alignments ----------------------------------------------------------------------------------
+
+
+@operator("9.19", dtypes=FLOATS, promotes=REAL_FUNCTION, catalogue="nn")
+def ctc_loss(
+    log_probs: TensorLike,
+    targets: Labels,
+    input_lengths: Labels,
+    target_lengths: Labels,
+    *,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return -log of the probability of each label, summed over all its alignments.
+
+    `log_probs` has logarithms of probabilities, (times, examples, classes), or without the axis of
+    examples. `targets` has a row of classes for each example, or all of them one after the other.
+    An alignment repeats classes and puts `blank` between; equal classes need one between. A label
+    that is longer than its input has an infinite loss, or 0 with `zero_infinity`. "mean" divides
+    each loss by the length of its label, at least 1, and takes the mean over examples. Computed in
+    float64.
+
+    >>> log_probs = sz.tensor([[[0.5, 0.5]], [[0.5, 0.5]]]).log()
+    >>> sz.nn.ctc_loss(log_probs, [[1]], [2], [1])  # -log(3 / 4): 1-, -1 and 11
+    Tensor(0.2876821, dtype=float32)
+    """
+    given = Alignments(
+        "ctc_loss", log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+    )
+    return given.loss(reduction)
+
+
+@operator("9.20", dtypes=FLOATS, promotes=REAL_FUNCTION, catalogue="nn")
+def ctc_loss_bwd(
+    out_grad: TensorLike,
+    log_probs: TensorLike,
+    targets: Labels,
+    input_lengths: Labels,
+    target_lengths: Labels,
+    *,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return the gradient of `ctc_loss` by log_probs: minus the posterior of each class.
+
+    >>> log_probs = sz.tensor([[[0.5, 0.5]], [[0.5, 0.5]]]).log()
+    >>> sz.nn.ctc_loss_bwd(sz.tensor(3.0), log_probs, [[1]], [2], [1])[0]
+    Tensor([[-1, -2]], dtype=float32)
+    """
+    given = Alignments(
+        "ctc_loss_bwd", log_probs, targets, input_lengths, target_lengths, blank, zero_infinity,
+        out_grad,
+    )  # fmt: skip
+    return given.gradient(reduction)

@@ -142,3 +142,33 @@ both(
        Call("pos_weight", {"x": Operand((3, 5)), "target": SHARE, "pos_weight": WEIGHTS})],
     ("ordinary", "whole numbers", "constant", "outliers", "special values"),
 )  # fmt: skip
+
+# ---- alignments ----------------------------------------------------------------------------------
+
+LOG_PROBS = Operand((4, 2, 3), -4.0, -0.125)
+LENGTHS: dict[str, Any] = {
+    "input_lengths": labels((2,), 4, 3),
+    "target_lengths": labels((2,), 2, 1),
+}
+CTC = [
+    Call("mean", {"log_probs": LOG_PROBS, "targets": labels((2, 2), 1, 2, 2, 0), **LENGTHS}),
+    Call("none", {"log_probs": LOG_PROBS, "targets": labels((2, 2), 1, 1, 2, 0), **LENGTHS,
+                  "reduction": "none"}),
+    Call("sum of one after the other", {"log_probs": LOG_PROBS, "targets": labels((3,), 1, 2, 2),
+                                        **LENGTHS, "reduction": "sum"}, "shapes"),
+    Call("another blank", {"log_probs": LOG_PROBS, "targets": labels((2, 2), 0, 1, 1, 0), **LENGTHS,
+                           "blank": 2}, "parameters"),
+    Call("too long and empty labels",
+         {"log_probs": LOG_PROBS, "targets": labels((2, 2), 1, 1, 2, 0), "reduction": "none",
+          "input_lengths": labels((2,), 2, 4), "target_lengths": labels((2,), 2, 0)}, "special"),
+    Call("too long and zero_infinity",
+         {"log_probs": LOG_PROBS, "targets": labels((2, 2), 1, 1, 2, 0), "zero_infinity": True,
+          "input_lengths": labels((2,), 2, 4), "target_lengths": labels((2,), 2, 0)}, "special"),
+]  # fmt: skip
+declare("nn:ctc_loss", CTC, ("ordinary", "whole numbers", "constant"))
+GRADED = [
+    replace(c, arguments={"out_grad": Operand((2,)) if c.arguments.get("reduction") == "none"
+                          else ONE, **c.arguments})
+    for c in CTC
+]  # fmt: skip
+declare("nn:ctc_loss_bwd", GRADED, ("ordinary", "whole numbers", "constant"))

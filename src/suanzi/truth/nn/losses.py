@@ -11,6 +11,7 @@ from suanzi.truth.define import truth_of
 from suanzi.truth.tracked import (
     Tracked,
     absolute,
+    concatenate,
     exp,
     log,
     log1p,
@@ -347,3 +348,112 @@ def bce_with_logits_bwd(
     if weight is not None:
         by_x, by_target = by_x * weight, by_target * weight
     return _gradients(out_grad, by_x, by_target, reduction)
+
+
+# ---- alignments ----------------------------------------------------------------------------------
+
+
+@truth_of("nn:ctc_loss")
+def ctc_loss(
+    log_probs: Tracked,
+    targets: NDArray[Any],
+    input_lengths: NDArray[Any],
+    target_lengths: NDArray[Any],
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tracked:
+    """-log of the sum over all alignments, by the forward recursion."""
+    losses = []
+    for logs, label in _examples(log_probs, targets, input_lengths, target_lengths):
+        rows, whole = _paths(logs, label, blank), len(label)
+        loss = tracked(0 if not whole else np.inf)
+        if rows:
+            ends = rows[-1][-2:] if whole else rows[-1]
+            loss = -_log_sum(ends.reshape(1, -1), 1).reshape()
+        is_infinite = zero_infinity and float(loss.value) == np.inf
+        loss = tracked(0) if is_infinite else loss
+        losses.append((loss / max(whole, 1) if reduction == "mean" else loss).reshape(1))
+    if log_probs.ndim == 2 and reduction == "none":
+        return losses[0].reshape()
+    return _reduced(concatenate(losses), reduction)
+
+
+@truth_of("nn:ctc_loss_bwd")
+def ctc_loss_bwd(
+    out_grad: Tracked,
+    log_probs: Tracked,
+    targets: NDArray[Any],
+    input_lengths: NDArray[Any],
+    target_lengths: NDArray[Any],
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tracked:
+    """Minus the posterior of each class at each time, times the gradient of the loss."""
+    examples = _examples(log_probs, targets, input_lengths, target_lengths)
+    times, classes, columns = log_probs.shape[0], log_probs.shape[-1], []
+    for n, (logs, label) in enumerate(examples):
+        g = out_grad.reshape(-1)[n if reduction == "none" else 0]
+        g = g / (max(len(label), 1) * len(examples)) if reduction == "mean" else g
+        ahead = _paths(logs, label, blank)
+        back = _paths(logs[::-1], label[::-1], blank)[::-1]
+        column = [tracked(np.zeros(classes)) for _ in range(times)]
+        if ahead:
+            ends = ahead[-1][-2:] if label else ahead[-1]
+            loss = -_log_sum(ends.reshape(1, -1), 1).reshape()
+            spelled = _spelled(label, blank)
+            for t in range(len(ahead)):
+                # Both paths have the class of time t.
+                each = exp(ahead[t] + back[t][::-1] - logs[t][spelled] + loss)
+                parts = [each[np.flatnonzero(np.array(spelled) == c)].sum() for c in range(classes)]
+                found = concatenate([-(p * g).reshape(1) for p in parts])
+                is_infinite = zero_infinity and float(loss.value) == np.inf
+                column[t] = tracked(np.zeros(classes)) if is_infinite else found
+        columns.append(concatenate([c.reshape(1, 1, classes) for c in column]))
+    return concatenate(columns, 1).reshape(*log_probs.shape)
+
+
+def _examples(
+    log_probs: Tracked, targets: Any, input_lengths: Any, target_lengths: Any
+) -> list[tuple[Tracked, list[int]]]:
+    """The logarithms of each example, (times, classes), and its label."""
+    lengths, found = [int(n) for n in np.ravel(target_lengths)], []
+    given = np.asarray(targets)
+    starts = np.cumsum([0, *lengths])
+    for n, (length, time) in enumerate(zip(lengths, np.ravel(input_lengths), strict=True)):
+        row = given[n][:length] if given.ndim == 2 else given[starts[n] : starts[n] + length]
+        logs = log_probs if log_probs.ndim == 2 else log_probs[:, n]
+        found.append((logs[: int(time)], [int(c) for c in row]))
+    return found
+
+
+def _spelled(label: list[int], blank: int) -> list[int]:
+    """A label with blanks before, between and after its classes."""
+    return [blank, *(c for number in label for c in (number, blank))]
+
+
+def _paths(logs: Tracked, label: list[int], blank: int) -> list[Tracked]:
+    """For each time the logarithms of what all paths to a position add up to."""
+    if not logs.shape[0]:
+        return []
+    spelled = _spelled(label, blank)
+    count = len(spelled)
+    none = tracked(np.full(count, -np.inf))
+    may_skip = [s >= 2 and s % 2 == 1 and spelled[s] != spelled[s - 2] for s in range(count)]
+    rows = [where(np.arange(count) < 2, logs[0][spelled], none)]
+    for t in range(1, logs.shape[0]):
+        before = rows[-1]
+        one = concatenate([none[:1], before[: count - 1]])
+        two = concatenate([none[:2], before])[:count]
+        stacked = [before, one, where(np.array(may_skip), two, none)]
+        each = concatenate([x.reshape(count, 1) for x in stacked], 1)
+        rows.append(_log_sum(each, 1) + logs[t][spelled])
+    return rows
+
+
+def _log_sum(x: Tracked, axis: int) -> Tracked:
+    """log(sum(exp(x))) along an axis; of -inf alone it is -inf."""
+    most = x.max(axis, keepdims=True)
+    shift = where(np.asarray(most.value == -np.inf, dtype=bool), 0, most)
+    return log(exp(x - shift).sum(axis)) + shift.reshape(*x.max(axis).shape)
