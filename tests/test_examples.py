@@ -54,3 +54,31 @@ def test_bf16_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert right > 0.6
     exact, _ = example.train(sz.float32, steps=60)
     assert abs(losses[-1] - exact[-1]) < 0.1
+
+
+def test_transformer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    example = load("transformer")
+    file = tmp_path / "model.safetensors"
+    example.make(file, example.Sizes(vocabulary=64, hidden=32, wide=48, layers=2, heads=4))
+    example.main(str(file))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["cann", "torch"]
+    assert len({line.split(":")[1].split("...")[0] for line in lines}) == 1  # the same tokens
+    model = example.Transformer(file)
+    tokens = [*range(16), *model.continued(list(range(16)), 8)]
+    whole = model.logits(tokens, model.new_cache())  # without a cache of earlier tokens
+    cache = model.new_cache()
+    parts = [model.logits(tokens[:20], cache), *(model.logits([t], cache) for t in tokens[20:])]
+    last = float(abs(parts[-1][-1] - whole[-1]).max().item())
+    assert last < 0.1
+
+
+def test_train_two_layers() -> None:
+    example = load("train_two_layers")
+    import suanzi as sz
+
+    for dtype in (sz.float32, sz.bfloat16):
+        losses, right = example.train(dtype, steps=80)
+        assert losses[-1] < losses[40] < losses[0]
+        assert losses[-1] < 0.45 * losses[0]
+        assert right > 0.8
