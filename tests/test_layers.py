@@ -46,7 +46,7 @@ conformance.header conformance.subjects
 conformance.reports
 conformance.mustpass conformance.evidence
 conformance.running conformance.shards
-conformance.vacuity conformance.vacuity_models
+conformance.vacuity conformance.vacuity_models conformance.bounds
 conformance.check
 conformance.plugin conformance.suite conformance.second_judge conformance.submission
 cli

@@ -149,3 +149,16 @@ class TestOp:
 @pytest.mark.parametrize("dtypes", sorted({one.dtypes for one in interfaces().values()}))
 def test_dtypes_in_words_have_no_codes(dtypes: str) -> None:
     assert not re.search(r"\b(I|FR|FC|FP|B|ns)\b", in_words(dtypes))
+
+
+def test_an_operator_of_a_catalogue_shows_its_bounds() -> None:
+    found = entry("nn:softmax").to_dict()
+    assert found["catalogue"] == "nn"
+    assert "minimal" not in found
+    bounds = found["bounds in ULP"]
+    assert any(
+        one.startswith("rows of 7: bfloat16 0.50") or "bfloat16 0.5 " in one for one in bounds
+    )
+    assert all(name in bounds[0] for name in ("float16", "float32", "float64"))
+    assert "bounds in ULP" in dict(entry("softmax").lines())
+    assert "bounds in ULP" not in entry("add").to_dict()

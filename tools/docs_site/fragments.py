@@ -21,7 +21,8 @@ from suanzi.conformance.truth.bounds import COMPLEX, NARROWER, REAL
 from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
-from suanzi.standard import interfaces
+from suanzi.standard import categories, interfaces
+from suanzi.standard.catalogues import catalogue
 from suanzi.standard.other_names import LIBRARIES
 from suanzi.standard.other_names import table as names_table
 
@@ -245,6 +246,33 @@ def other_names() -> str:
     return table(["here", *LIBRARIES.values()], rows)
 
 
+def model_categories(of: str = "nn") -> str:
+    """Return the operators of a catalogue by category; backward ones are counted."""
+    rows = []
+    for clause, category in categories(of).items():
+        found = members(category, of)
+        forward = [one for one in found if not one.backward_of]
+        names = ", ".join(f"`{one.name}`" for one in forward)
+        rows.append((clause, category, names, str(len(found) - len(forward))))
+    return table(("clause", "category", "operators", "backward"), rows)
+
+
+def model_operators(category: str, of: str = "nn") -> str:
+    """Return the calls of a category of a catalogue, with what each returns."""
+    rows = [
+        (one.clause, f"`sz.{of}.{one.name}{_signature(one.key)}`", code(one.outputs))
+        for one in members(category.replace("_", " "), of)
+    ]
+    return table(("clause", "call", "returns"), rows)
+
+
+def _signature(key: str) -> str:
+    catalogue(key.partition(":")[0]).load()
+    found = inspect.signature(REGISTRY[key].function).parameters.values()
+    plain = [p.replace(annotation=p.empty) for p in found]
+    return str(inspect.Signature(plain))
+
+
 FRAGMENTS: dict[str, Callable[..., str]] = {
     "categories": all_categories,
     "errata": all_errata,
@@ -258,6 +286,8 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "c-functions": c_functions,
     "source": declaration,
     "other-names": other_names,
+    "model-categories": model_categories,
+    "model-operators": model_operators,
     "speed": summary,
     "speed-brief": brief,
     "slower": slower,

@@ -88,6 +88,15 @@ class Entry:
         known = {0.0: "exact", 0.5: "correctly rounded, 0.5 ULP"}
         return known.get(self.operator.ulp, f"at most {self.operator.ulp:g} ULP")
 
+    @property
+    def bounds(self) -> list[str]:
+        """The error bounds of typical calls, in ULP, where a definition gives them."""
+        if self.interface.catalogue == STANDARD or self.operator is None:
+            return []
+        from suanzi.conformance.bounds import typical_bounds
+
+        return [str(one) for one in typical_bounds(self.interface.key)]
+
     def documentation(self) -> tuple[str | None, str | None]:
         """Return the text of the docstring, and its example."""
         if self.operator is None:
@@ -117,15 +126,16 @@ class Entry:
             "category": own.category,
             "direction": self.direction,
             "backward" if self.direction == "forward" else "forward": list(self.partners),
-            "minimal": own.minimal,
+            **({"minimal": own.minimal} if own.catalogue == STANDARD else {}),
             "implemented": self.operator is not None,
             "Python": self.call,
-            "standard": self.standard_form,
+            "standard" if own.catalogue == STANDARD else "C form": self.standard_form,
             "dtypes": self.operator and self.operator.dtypes_in_words(),
-            "dtypes in the standard": in_words(own.dtypes),
+            _dtypes_label(own): in_words(own.dtypes),
             "statuses": [status.name for status in own.statuses],
             "promotion": self.promotion,
             "accuracy": self.accuracy,
+            **({} if own.catalogue == STANDARD else {"bounds in ULP": self.bounds}),
             "domain": self.domain,
             "errata": [
                 f"{e.id}: {e.here}" for e in errata_of(own.name) if own.catalogue == STANDARD
@@ -143,10 +153,15 @@ class Entry:
             if isinstance(value, bool):
                 value = "yes" if value else "no"
             elif isinstance(value, list):
-                value = ("\n" if label == "errata" else ", ").join(value)
+                lines_of = label in ("errata", "bounds in ULP")
+                value = ("\n" if lines_of else ", ").join(value)
             if value:
                 lines.append((label, str(value)))
         return lines
+
+
+def _dtypes_label(own: Interface) -> str:
+    return "dtypes in the standard" if own.catalogue == STANDARD else "dtypes in the record"
 
 
 def in_words(dtypes: str) -> str:

@@ -81,19 +81,20 @@ def bound_of(
     dtype = _result_dtype(key, given)
     within = accumulate or ("float64" if dtype == "float64" else "float32")
     exact = _count(given) <= SMALL
-    with arithmetic(within, exact):
+    with arithmetic(within, exact) as now:
         made = definition(**_tracked(given))
-        each = [_bounded(one, dtype, within) for one in _several(made)]
+        each = [_bounded(one, dtype, now.unit) for one in _several(made)]
     return each[0] if not isinstance(made, tuple) else tuple(each)
 
 
-def _bounded(made: Any, dtype: str, within: str) -> Any:
+def _bounded(made: Any, dtype: str, computed: float) -> Any:
+    """Return a result with its bound, given the unit roundoff that it was computed with."""
     if not isinstance(made, Tracked):
         whole = np.asarray(made)
         return Bound(whole.astype(np.float64), np.zeros(whole.shape))
     value = made.value.astype(np.float64)
     # A result that is stored in fewer digits than it is computed in is rounded once more.
-    unit = max(unit_of(dtype) - (0.0 if unit_of(dtype) > unit_of(within) else np.inf), 0.0)
+    unit = unit_of(dtype) if unit_of(dtype) > computed else 0.0
     least = ROUNDED[dtype].least / 2 if unit else 0.0
     with np.errstate(all="ignore"):
         stored = np.maximum(unit * (np.abs(value) + made.error), least)
