@@ -160,13 +160,18 @@ struct Loops {
   // Of numbers whose squares overflow or vanish in float32.
   __attribute__((noinline)) static f64 wide_squares(const Bits* x, f64 centre, std::size_t n) noexcept {
     f64 total = 0;
+    each_number(x, n, [&](f64 v) { total += (v - centre) * (v - centre); });
+    return total;
+  }
+  // Calls f with each element, one after the other.
+  template <class F>
+  static void each_number(const Bits* x, std::size_t n, F f) noexcept {
     each_vector<B>(n, [&](auto at) {
       alignas(64) T some[B::size];
       at.template load<S>(x).store_aligned(some);
       std::size_t count = B::size < n - at.i ? B::size : n - at.i;
-      for (std::size_t j = 0; j < count; ++j) total += (some[j] - centre) * (some[j] - centre);
+      for (std::size_t j = 0; j < count; ++j) f(some[j]);
     });
-    return total;
   }
 
   SUANZI_ROW static void affine(const void* in, f64 centre, f64 factor, const void* weights, const void* biases,
@@ -184,9 +189,107 @@ struct Loops {
     else write(out, n, streams, [&](auto at) { return xs::fma(normal(at), weight, bias); });
   }
 
+  // ---- gradients of norms -----------------------------------------------------------------------
+
+  SUANZI_ROW static void norm_sums(const void* in, const void* gradient, const void* weights, f64 centre, std::size_t n,
+                                   f64* sums) {
+    auto *x = stored(in), *g = stored(gradient);
+    auto* w = wide(weights);
+    Pair<S> middle(centre);
+    f64 total[2];
+    auto put = [&](auto at, B(&v)[2], B weighted) {
+      v[0] = weighted;
+      v[1] = weighted * middle.below(at.template load<S>(x));
+    };
+    if (w)
+      sums_of<T>(n, total, [&](auto at, B(&v)[2]) {
+        put(at, v, at.template load<S>(g) * at.template load<Wide>(w));
+      });
+    else sums_of<T>(n, total, [&](auto at, B(&v)[2]) { put(at, v, at.template load<S>(g)); });
+    sums[0] = total[0], sums[1] = total[1];
+  }
+
+  SUANZI_ROW static void norm_bwd(const void* in, const void* gradient, const void* weights, f64 one_weight, f64 centre,
+                                  f64 factor, f64 mean, f64 slope, void* out, std::size_t n) {
+    auto *x = stored(in), *g = stored(gradient);
+    auto* w = wide(weights);
+    Pair<S> middle(centre), by(factor), less(mean);
+    B weight(static_cast<T>(one_weight)), down(static_cast<T>(slope));
+    auto found = [&](auto at, B weighted) {
+      return by.times(xs::fnma(middle.below(at.template load<S>(x)), down, less.below(weighted)));
+    };
+    if (w)
+      write<false>(out, n,
+                   [&](auto at) { return found(at, at.template load<S>(g) * at.template load<Wide>(w)); });
+    else write<false>(out, n, [&](auto at) { return found(at, at.template load<S>(g) * weight); });
+  }
+
+  SUANZI_ROW static void norm_weights(const void* in, const void* gradient, f64 centre, f64 factor, f64* weight_sums,
+                                      f64* bias_sums, std::size_t n) {
+    auto *x = stored(in), *g = stored(gradient);
+    Pair<S> middle(centre), by(factor);
+    each_vector<B>(n, [&](auto at) {
+      alignas(64) T grads[B::size], products[B::size];
+      B v = at.template load<S>(g);
+      v.store_aligned(grads);
+      (v * by.times(middle.below(at.template load<S>(x)))).store_aligned(products);
+      std::size_t count = B::size < n - at.i ? B::size : n - at.i;
+      if (weight_sums)
+        for (std::size_t j = 0; j < count; ++j) weight_sums[at.i + j] += products[j];
+      if (bias_sums)
+        for (std::size_t j = 0; j < count; ++j) bias_sums[at.i + j] += grads[j];
+    });
+  }
+
+  // ---- lengths and angles -----------------------------------------------------------------------
+
+  SUANZI_ROW static void pair_sums(const void* left, const void* right, std::size_t n, bool in_float64, f64* sums) {
+    auto *x = stored(left), *y = stored(right);
+    f64 total[3] = {0, 0, 0};
+    if (in_float64 && sizeof(T) == 4)
+      each_vector<B>(n, [&](auto at) {
+        alignas(64) T some[B::size], others[B::size];
+        at.template load<S>(x).store_aligned(some);
+        at.template load<S>(y).store_aligned(others);
+        std::size_t count = B::size < n - at.i ? B::size : n - at.i;
+        for (std::size_t j = 0; j < count; ++j) {
+          f64 a = some[j], b = others[j];
+          total[0] += a * b, total[1] += a * a, total[2] += b * b;
+        }
+      });
+    else
+      sums_of<T>(n, total, [&](auto at, B(&v)[3]) {
+        B a = at.template load<S>(x), b = at.template load<S>(y);
+        v[0] = a * b, v[1] = a * a, v[2] = b * b;
+      });
+    for (std::size_t i = 0; i < 3; ++i) sums[i] = total[i];
+  }
+
+  SUANZI_ROW static void combine(const void* left, const void* right, f64 a, f64 b, void* out, std::size_t n) {
+    auto *x = stored(left), *y = stored(right);
+    B p(static_cast<T>(a)), q(static_cast<T>(b));
+    write<false>(out, n, [&](auto at) { return xs::fma(at.template load<S>(x), p, at.template load<S>(y) * q); });
+  }
+
+  static f64 magnitude(const void* in, std::size_t n) {
+    f64 most = 0;
+    each_number(stored(in), n, [&](f64 v) { most = std::fabs(v) > most || v != v ? std::fabs(v) : most; });
+    return most;
+  }
+
+  static f64 powers(const void* in, f64 scale, f64 p, std::size_t n) {
+    f64 total = 0;
+    each_number(stored(in), n, [&](f64 v) {
+      f64 size = std::fabs(v) / scale;
+      total += p == 1 ? size : p == 0 ? static_cast<f64>(size != 0) : std::pow(size, p);
+    });
+    return total;
+  }
+
   static RowLoops table() noexcept {
-    return {largest, exponentials, exponentials_below, scale, shift, product, softmax_bwd, log_softmax_bwd, sum,
-            squares, affine};
+    return {largest,         exponentials, exponentials_below, scale,    shift,        product,   softmax_bwd,
+            log_softmax_bwd, sum,          squares,            affine,   norm_sums,    norm_bwd,  norm_weights,
+            pair_sums,       combine,      magnitude,          powers};
   }
 };
 

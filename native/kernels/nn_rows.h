@@ -29,6 +29,20 @@ struct RowLoops {
   // (x - centre) * factor * weight + bias. Without weights they are `one_weight` and `one_bias` for all.
   void (*affine)(const void* x, double centre, double factor, const void* weight, const void* bias, double one_weight,
                  double one_bias, void* out, std::size_t n, bool streams);
+  // The sums of g * weight and of g * weight * (x - centre); without weights these are 1.
+  void (*norm_sums)(const void* x, const void* g, const void* weight, double centre, std::size_t n, double* sums);
+  // (g * weight - mean - (x - centre) * slope) * factor, the gradient of a norm; or its weights are `one_weight`.
+  void (*norm_bwd)(const void* x, const void* g, const void* weight, double one_weight, double centre, double factor,
+                   double mean, double slope, void* out, std::size_t n);
+  // Adds g * (x - centre) * factor to `weight_sums`, and g to `bias_sums`, both float64 or null.
+  void (*norm_weights)(const void* x, const void* g, double centre, double factor, double* weight_sums,
+                       double* bias_sums, std::size_t n);
+  // The sums of x * y, x^2 and y^2; `wide`: in float64 throughout.
+  void (*pair_sums)(const void* x, const void* y, std::size_t n, bool wide, double* sums);
+  void (*combine)(const void* x, const void* y, double a, double b, void* out, std::size_t n);  // a x + b y
+  // The largest magnitude, NaN if there is one; the sum of (|x| / scale)^p.
+  double (*magnitude)(const void* x, std::size_t n);
+  double (*powers)(const void* x, double scale, double p, std::size_t n);
 };
 
 struct RowKernels {
