@@ -202,9 +202,7 @@ struct Loops {
       v[1] = weighted * middle.below(at.template load<S>(x));
     };
     if (w)
-      sums_of<T>(n, total, [&](auto at, B(&v)[2]) {
-        put(at, v, at.template load<S>(g) * at.template load<Wide>(w));
-      });
+      sums_of<T>(n, total, [&](auto at, B(&v)[2]) { put(at, v, at.template load<S>(g) * at.template load<Wide>(w)); });
     else sums_of<T>(n, total, [&](auto at, B(&v)[2]) { put(at, v, at.template load<S>(g)); });
     sums[0] = total[0], sums[1] = total[1];
   }
@@ -218,9 +216,7 @@ struct Loops {
     auto found = [&](auto at, B weighted) {
       return by.times(xs::fnma(middle.below(at.template load<S>(x)), down, less.below(weighted)));
     };
-    if (w)
-      write<false>(out, n,
-                   [&](auto at) { return found(at, at.template load<S>(g) * at.template load<Wide>(w)); });
+    if (w) write<false>(out, n, [&](auto at) { return found(at, at.template load<S>(g) * at.template load<Wide>(w)); });
     else write<false>(out, n, [&](auto at) { return found(at, at.template load<S>(g) * weight); });
   }
 
@@ -287,9 +283,12 @@ struct Loops {
   }
 
   static RowLoops table() noexcept {
-    return {largest,         exponentials, exponentials_below, scale,    shift,        product,   softmax_bwd,
-            log_softmax_bwd, sum,          squares,            affine,   norm_sums,    norm_bwd,  norm_weights,
-            pair_sums,       combine,      magnitude,          powers};
+    return {largest,     exponentials,    exponentials_below,
+            scale,       shift,           product,
+            softmax_bwd, log_softmax_bwd, sum,
+            squares,     affine,          norm_sums,
+            norm_bwd,    norm_weights,    pair_sums,
+            combine,     magnitude,       powers};
   }
 };
 

@@ -36,8 +36,8 @@ struct Rows {
         0, [&](std::int64_t at, std::size_t size) { return loops.magnitude(row + at * item, size); },
         [](double a, double b) { return b > a || b != b ? b : a; });
     if (std::isinf(p) || most == 0 || !std::isfinite(most)) return most;
-    double sum = blocks.sum(
-        [&](std::int64_t at, std::size_t size) { return loops.powers(row + at * item, most, p, size); });
+    double sum =
+        blocks.sum([&](std::int64_t at, std::size_t size) { return loops.powers(row + at * item, most, p, size); });
     return most * std::pow(sum, 1 / p);
   }
 

@@ -89,21 +89,21 @@ PyObject* fast(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
 void init_nn_norms(nb::module_& m) {
   add_fast_path<fast<true>>("layer_norm");
   add_fast_path<fast<false>>("rms_norm");
-  define(m,
-         "def nn_norm(tensors: tuple[Any, ...], kind: int, size: int, groups: int, centred: bool, eps: float, offset: "
-         "float) -> tuple[Tensor, Tensor]",
-         "Rows of `size` elements (kind 0), groups of `size` channels (1) or channels over the batch (2), normalised, "
-         "and the mean and the variance of each. `tensors` are x, weight, bias and fixed statistics, or None.",
-         [](nb::tuple tensors, int kind, std::int64_t size, std::int64_t groups, bool centred, double eps,
-            double offset) {
-           NormOperands of(tensors, kind, size, groups);
-           std::int64_t dims[] = {of.shape.rows, 2};
-           nb::object statistics = raise_or(new_dense_tensor(Dtype::float64, 2, dims));
-           auto* numbers = reinterpret_cast<double*>(tensor_of(statistics.ptr())->data());
-           nb::object made = raise_or(
-               norm_of({*of.x, of.weight, of.bias, of.fixed, of.shape}, centred, eps, offset, numbers));
-           return nb::make_tuple(made, statistics);
-         });
+  define(
+      m,
+      "def nn_norm(tensors: tuple[Any, ...], kind: int, size: int, groups: int, centred: bool, eps: float, offset: "
+      "float) -> tuple[Tensor, Tensor]",
+      "Rows of `size` elements (kind 0), groups of `size` channels (1) or channels over the batch (2), normalised, "
+      "and the mean and the variance of each. `tensors` are x, weight, bias and fixed statistics, or None.",
+      [](nb::tuple tensors, int kind, std::int64_t size, std::int64_t groups, bool centred, double eps, double offset) {
+        NormOperands of(tensors, kind, size, groups);
+        std::int64_t dims[] = {of.shape.rows, 2};
+        nb::object statistics = raise_or(new_dense_tensor(Dtype::float64, 2, dims));
+        auto* numbers = reinterpret_cast<double*>(tensor_of(statistics.ptr())->data());
+        nb::object made =
+            raise_or(norm_of({*of.x, of.weight, of.bias, of.fixed, of.shape}, centred, eps, offset, numbers));
+        return nb::make_tuple(made, statistics);
+      });
 }
 
 }  // namespace suanzi

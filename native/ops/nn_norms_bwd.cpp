@@ -1,7 +1,7 @@
 // native/ops/nn_norms_bwd.cpp: gradients of layer_norm, rms_norm, group_norm and batch_norm.
 //
-// With d = x - mean and a row's factor f, x_grad = f (g w - mean(g w) - d f^2 mean(g w d)). The gradients of weights add
-// up in float64, by groups of rows whose number follows from that of the rows alone.
+// With d = x - mean and a row's factor f, x_grad = f (g w - mean(g w) - d f^2 mean(g w d)). The gradients of weights
+// add up in float64, by groups of rows whose number follows from that of the rows alone.
 #include "ops/nn_norms.h"
 
 namespace suanzi {
@@ -46,8 +46,7 @@ class Gradient {
       for (std::int64_t group = begin; group < end; ++group) {
         double* mine = wants_ ? all + 2 * n * group : nullptr;
         if (mine) std::fill_n(mine, 2 * n, 0.0);
-        for (std::int64_t row = group * each; row < std::min(rows, (group + 1) * each); ++row)
-          layer(row, x_grad, mine);
+        for (std::int64_t row = group * each; row < std::min(rows, (group + 1) * each); ++row) layer(row, x_grad, mine);
       }
     });
     for (std::int64_t group = 0; group < groups && wants_; ++group)

@@ -677,6 +677,11 @@ def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softca
     Attention of tensors (batch..., heads, rows, columns) of one dtype; a query i sees the keys from i + offset - left to i + offset + right, -1 being no limit.
     """
 
+def attention_bwd(out_grad: Any, q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softcap: float, left: int, right: int, offset: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """
+    The gradients of q, k and v, as attention takes them, and that of the sink in float64, (batch, heads).
+    """
+
 def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> Tensor:
     """
     Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype, and of one shape but for the last axis.
@@ -716,9 +721,32 @@ def nn_softmax_bwd(out_grad: Any, x: Any, axis: int, kind: int) -> Tensor:
     The gradient of the same; that of a result without the axis has one element along it.
     """
 
-def nn_layer_norm(x: Any, weights: tuple[Any, Any], n: int, centred: bool, eps: float, offset: float) -> Tensor:
+def nn_norm(tensors: tuple[Any, ...], kind: int, size: int, groups: int, centred: bool, eps: float, offset: float) -> tuple[Tensor, Tensor]:
     """
-    Rows of n elements, normalised. `weights` are weight and bias, or None; all are dense and of one dtype.
+    Rows of `size` elements (kind 0), groups of `size` channels (1) or channels over the batch (2), normalised, and the mean and the variance of each. `tensors` are x, weight, bias and fixed statistics, or None.
+    """
+
+def nn_norm_bwd(tensors: tuple[Any, ...], out_grad: Any, kind: int, size: int, groups: int, centred: bool, eps: float, offset: float) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """
+    The gradients of nn_norm: of x, and as float64 those of weight and bias.
+    """
+
+def nn_normalize(x: Any, n: int, p: float, eps: float) -> Tensor:
+    """
+    Dense rows of n elements by their lengths of order p, which are eps at least.
+    """
+
+def nn_normalize_bwd(out_grad: Any, x: Any, n: int, eps: float) -> Tensor:
+    """The gradient of nn_normalize for p = 2."""
+
+def nn_cosines(x: Any, y: Any, n: int, eps: float, together: bool) -> Tensor:
+    """
+    The cosines of pairs of dense rows, as float64; `together`: the product of the lengths is eps at least, not each of them.
+    """
+
+def nn_cosines_bwd(out_grad: Any, x: Any, y: Any, n: int, eps: float, together: bool) -> Tensor:
+    """
+    The gradient of nn_cosines with respect to x; that of the result is float64.
     """
 
 def nn_convolve(x: Any, weight: Any, bias: Any, stride: Sequence[int], start: Sequence[int], dilation: Sequence[int], sizes: Sequence[int], groups: int, transposed: bool) -> Tensor:
@@ -766,6 +794,7 @@ def nn_embedding_bwd(gradient: Any, indices: Any, rows: int, padding: int) -> Te
     """
     The gradient of a table of so many rows, 0 for the row `padding`; or the first position of an index outside.
     """
+
 def nn_ctc_loss(log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int) -> Tensor:
     """
     The losses of examples, in float64, of logarithms (times, examples, classes).

@@ -75,7 +75,9 @@ def answered(title: str, count: int, make: Callable[[], Any]) -> Answer:
         return (problem.status, *[None] * count)
     if count == 0:
         return (Status.SUCCESS,)
-    return (Status.SUCCESS, result) if count == 1 else (Status.SUCCESS, *result)
+    # One of several outputs alone: the others belong to operands that were not given.
+    alone = count == 1 or not isinstance(result, tuple | list)
+    return (Status.SUCCESS, result) if alone else (Status.SUCCESS, *result)
 
 
 def _without_frames(error: StatusError | None) -> StatusError | None:
