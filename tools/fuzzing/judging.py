@@ -24,12 +24,13 @@ from fuzzing.namespaces import ARRAY_API, CORE, apart, functions
 from fuzzing.oracle import disagreement
 from fuzzing.values import Code
 from suanzi import _core, interface
-from suanzi.conformance.subjects.suanzi_adapter import create
+from suanzi.conformance.subjects.suanzi_adapter import create, function_of
 from suanzi.conformance.subjects.wire import Data
 from suanzi.registry import REGISTRY
-from suanzi.standard import interfaces
+from suanzi.standard import record
 
 RANDOM = {"rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm"}
+RANDOM |= {"nn:dropout", "nn:dropout_bwd", "nn:gumbel_softmax", "nn:gumbel_softmax_bwd"}
 LAPACK = {"lu", "cholesky", "qr", "svd", "solve", "lstsq", "inverse", "eig"}
 """Which round as the layout of an operand lets them, to memory that is not ours."""
 PRODUCTS = {n for n, op in REGISTRY.items() if "_products" in op.function.__module__}
@@ -179,7 +180,13 @@ def _told(status: sz.Status, said: Any, call: Call) -> tuple[str, Any]:
 
 def interface_of(op: str) -> Callable[..., Any]:
     """Return an operator in the standard's form."""
-    found: Callable[..., Any] = getattr(interface, interfaces()[op].c_name)
+    found: Callable[..., Any] = function_of(op)
+    return found
+
+
+def operator_of(op: str) -> Callable[..., Any]:
+    """Return an operator in Python's form, ``nn:softmax`` as sz.nn.softmax."""
+    found: Callable[..., Any] = operator.attrgetter(op.replace(":", "."))(sz)
     return found
 
 
@@ -201,7 +208,7 @@ def bound(op: str, form: str) -> tuple[Callable[..., Any], list[str]]:
         return partial(_by_symbol, getattr(operator, SYMBOLS[op])), placed[:2]
     if form == "in place":
         return partial(_in_place, getattr(operator, IN_PLACE[op])), placed[:2]
-    return getattr(sz, op), placed
+    return operator_of(op), placed
 
 
 def _bound(call: Call, arguments: Mapping[str, Any]) -> tuple[Any, list[Any], dict[str, Any]]:
@@ -234,7 +241,9 @@ def _in_place(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 def _layout_is_exact(op: str, dtype: Any) -> bool:
     if op in RANDOM | MADE_OF_VALUES | LAPACK or op.startswith(OTHERS):
         return False
-    return op not in PRODUCTS or dtype.kind not in ("float", "complex")
+    facts = record(op)
+    sums = op in PRODUCTS or (":" in op and facts is not None and facts.form == "matrix")
+    return not sums or dtype.kind not in ("float", "complex")
 
 
 def _always(op: str, dtype: Any) -> bool:

@@ -19,13 +19,17 @@ from typing import Any
 import suanzi as sz
 from fuzzing.namespaces import arguments_beyond, form_beyond, functions
 from fuzzing.values import LAYOUTS, WORDS, filled, guess, odd
+from suanzi.conformance.cases.catalogues import valid
 from suanzi.conformance.cases.statuses import VALID
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.registry import REGISTRY
+from suanzi.standard.catalogues import usable
 
 FORMS = (
     "python", "python", "python", "interface", "symbol", "in place", "sparse", "quantised",
 )  # fmt: skip
+for _catalogue in usable():
+    _catalogue.load()  # which declares its operators
 OPERATORS = tuple(sorted(REGISTRY.keys() - {"destroy"}))  # which leaves nothing to call twice
 NAMES = (*OPERATORS, *functions())
 RULES = tuple(sorted(sz.rule_sets()))
@@ -97,7 +101,8 @@ def parameters_of(op: str) -> dict[str, inspect.Parameter]:
 @cache
 def _valid(op: str) -> dict[str, Any]:
     known = parameters_of(op)
-    return {name: value for name, value in VALID[op]().items() if name in known}
+    given = VALID[op]() if op in VALID else valid(op)
+    return {name: value for name, value in given.items() if name in known}
 
 
 def arguments_of(random: Random, op: str, form: str) -> dict[str, Any]:

@@ -158,6 +158,12 @@ def _values(value: Any) -> Iterator[Any]:
         yield tuple(0 for _ in value) if any(value) else value[1:]
 
 
+def _home(op: str) -> str:
+    """Return the name of an operator in the standard's form, after that of its catalogue."""
+    of, _, name = op.rpartition(":")
+    return f"{of}.op_{of}_{name}" if of else f"op_{name}"
+
+
 def as_python(call: Call) -> str:
     """Return a call to paste."""
     arguments = dict(call.arguments)
@@ -192,12 +198,12 @@ def _written(call: Call) -> str:
         made = f"operator.{symbol}({', '.join(list(call.arguments)[:2])})"
     elif call.form == "interface":
         lines.insert(2, "from suanzi import interface")
-        made = f"interface.op_{call.op}({names})"
+        made = f"interface.{_home(call.op)}({names})"
     elif call.form in (ARRAY_API, CORE):
         lines.insert(2, "from suanzi import _core as core, array_api as xp")
         made = f"{call.op}({_by_place(call)})"
     else:
-        made = f"sz.{call.op}({names})"
+        made = f"sz.{call.op.replace(':', '.')}({names})"
     chosen = f"sz.promotion({call.rules!r})"
     chosen += ", sz.domain_errors()" if call.domain_errors else ""
     lines += [f"with {chosen}:", f"    print({made})"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from suanzi._hints import shown
@@ -10,6 +11,7 @@ from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.scalars import integer_argument
+from suanzi.standard import record
 from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
@@ -21,10 +23,18 @@ def float_operand(op: Operator, name: str, x: Any) -> Tensor:
 
 
 def float_operands(op: Operator, given: dict[str, Any]) -> dict[str, Tensor]:
-    """Return arguments promoted to one dtype of floats; what is None is left out."""
-    found = {n: real_argument(op, n, x) for n, x in given.items() if x is not None}
+    """Return arguments promoted to one dtype of floats; optional ones that are None are left out."""
+    required = _required(op.key)
+    found = {n: real_argument(op, n, x) for n, x in given.items() if x is not None or n in required}
     target = dtype_of(op, found, None)
     return {name: converted(x, target) for name, x in found.items()}
+
+
+@cache
+def _required(key: str) -> frozenset[str]:
+    """Return the parameters that a call must give."""
+    facts = record(key)
+    return frozenset(p.name for p in facts.parameters if p.required) if facts else frozenset()
 
 
 def axis_argument(op: Operator, axis: Any, ndim: int, name: str = "axis") -> int:

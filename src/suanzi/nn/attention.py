@@ -244,7 +244,7 @@ def _options(
         ("masked_rows", masked_rows, ("zero", "nan")),
         ("align", align, ("top_left", "bottom_right")),
     ):
-        if x not in allowed:
+        if not isinstance(x, str) or x not in allowed:
             choices = " or ".join(map(repr, allowed))
             raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be {choices}.")
     offset = keys - queries if align == "bottom_right" else 0
