@@ -33,6 +33,21 @@ inline B number(f64 x) noexcept {
   return B(static_cast<Element<B>>(x));
 }
 
+// A function by way of an exponential, in two loops: a processor does not see as far as to the next vector while one
+// waits for both. `exponent` makes its argument of `in` and `p`, and `rest` the outputs of `in`, `e` and `p`.
+template <class Exponent, class Rest>
+struct Staged {
+  using exponent = Exponent;
+  using rest = Rest;
+};
+template <class Exponent, class Rest>
+constexpr Staged<Exponent, Rest> staged(Exponent, Rest) noexcept {
+  return {};
+}
+#define SUANZI_EXPONENT []<class B>([[maybe_unused]] const B* in, [[maybe_unused]] const f64* p) noexcept
+#define SUANZI_REST \
+  []<class B>([[maybe_unused]] const B* in, [[maybe_unused]] B e, B* out, [[maybe_unused]] const f64* p) noexcept
+
 // ---- of pieces -------------------------------------------------------------------------------------
 
 SUANZI_ACTIVATION(relu) { *out = xs::select(*in <= number<B>(0), number<B>(0), *in); };
@@ -147,27 +162,38 @@ inline Pair<B> with_factor(B x, f64 beta) noexcept {
   return z;
 }
 
-// log(1 + exp(z)) = max(z, 0) + log(1 + exp(-|z|)).
+// log(1 + exp(z)) = max(z, 0) + log(1 + exp(-|z|)), the last of which is e.
 template <class B>
-inline B log_of_1_and_exp(Pair<B> z) noexcept {
-  auto negative = z.high < number<B>(0);
-  B tail = xs::select(negative, z.low, -z.low);
-  B above = suanzi::log1p::apply(exp_with_tail(-xs::abs(z.high), tail));
-  return xs::select(negative, above, z.high + (above + z.low));
+inline B log_of_1_and_exp(Pair<B> z, B e) noexcept {
+  B above = suanzi::log1p::apply(e);
+  return xs::select(z.high < number<B>(0), above, z.high + (above + z.low));
 }
-SUANZI_ACTIVATION(softplus) {
-  B x = *in;
-  Pair<B> z = with_factor(x, p[0]);
-  B found = log_of_1_and_exp(z) / number<B>(p[0]);
-  *out = xs::select(z.high > number<B>(p[1]), x, nan_as(x, found));
+template <std::size_t at>
+constexpr auto scaled_exponent = SUANZI_EXPONENT {
+  return negative_size(with_factor(in[at], p[0]));
 };
-SUANZI_ACTIVATION(softplus_bwd) {
-  Pair<B> z = with_factor(in[1], p[0]);
-  B found = times(in[0], Logistic<B>::of(z).p);
-  *out = xs::select(z.high > number<B>(p[1]), in[0], found);
+constexpr auto softplus = staged(
+    scaled_exponent<0>, SUANZI_REST {
+      B x = *in;
+      Pair<B> z = with_factor(x, p[0]);
+      B found = log_of_1_and_exp(z, e) / number<B>(p[0]);
+      *out = xs::select(z.high > number<B>(p[1]), x, nan_as(x, found));
+    });
+constexpr auto softplus_bwd = staged(
+    scaled_exponent<1>, SUANZI_REST {
+      B z = with_factor(in[1], p[0]).high;
+      *out = xs::select(z > number<B>(p[1]), in[0], times(in[0], Logistic<B>::of_z(z, e).p));
+    });
+
+// -|x| of one of the inputs.
+template <std::size_t at>
+constexpr auto plain_exponent = SUANZI_EXPONENT {
+  return -xs::abs(in[at]);
 };
-SUANZI_ACTIVATION(log_sigmoid) { *out = -log_of_1_and_exp(Pair<B>{-*in, number<B>(0)}); };
-SUANZI_ACTIVATION(log_sigmoid_bwd) { *out = times(in[0], Logistic<B>::of(-in[1]).p); };
+constexpr auto log_sigmoid =
+    staged(plain_exponent<0>, SUANZI_REST { *out = -log_of_1_and_exp(Pair<B>{-*in, number<B>(0)}, e); });
+constexpr auto log_sigmoid_bwd =
+    staged(plain_exponent<1>, SUANZI_REST { *out = times(in[0], Logistic<B>::of_z(-in[1], e).p); });
 
 // ---- gates: x times what lies between 0 and 1 ----------------------------------------------------------
 
@@ -178,15 +204,19 @@ inline B gated(B x, Pair<B> gate) noexcept {
   return nan_as(x, xs::select(x > large, x, times(xs::max(x, -large), gate)));
 }
 
-// Each gate has a value, in two parts, and the derivative of x times it.
+// Each gate has an exponent, and by e, its exponential, a value in two parts and the derivative of x times it.
 struct silu_gate {
   template <class B>
-  static Pair<B> value(B x) noexcept {
-    return Logistic<B>::of(x).p;
+  static B exponent(B x) noexcept {
+    return -xs::abs(x);
   }
   template <class B>
-  static B slope(B x, Pair<B>& gate) noexcept {
-    auto found = Logistic<B>::of(x);
+  static Pair<B> value(B x, B e) noexcept {
+    return Logistic<B>::of_z(x, e).p;
+  }
+  template <class B>
+  static B slope(B x, B e, Pair<B>& gate) noexcept {
+    auto found = Logistic<B>::of_z(x, e);
     gate = found.p;
     return found.p.high * xs::fma(x, found.rest.high, number<B>(1));
   }
@@ -195,15 +225,18 @@ struct silu_gate {
 struct quick_gate {
   static constexpr f64 factor = 1.702;
   template <class B>
-  static Pair<B> value(B x) noexcept {
-    return Logistic<B>::of(with_factor(bounded(x), factor)).p;
+  static Pair<B> exponent(B x) noexcept {
+    return negative_size(with_factor(x, factor));
   }
   template <class B>
-  static B slope(B x, Pair<B>& gate) noexcept {
-    Pair<B> z = with_factor(x, factor);
-    auto found = Logistic<B>::of(z);
+  static Pair<B> value(B x, B e) noexcept {
+    return Logistic<B>::of_z(x, e).p;
+  }
+  template <class B>
+  static B slope(B x, B e, Pair<B>& gate) noexcept {
+    auto found = Logistic<B>::of_z(x, e);
     gate = found.p;
-    return found.p.high * xs::fma(z.high, found.rest.high, number<B>(1));
+    return found.p.high * xs::fma(number<B>(factor) * x, found.rest.high, number<B>(1));
   }
 };
 
@@ -212,98 +245,103 @@ struct tanh_gate {
   static constexpr f64 a = 0x1.9884533d43651p+0, a_rest = -0x1.cbc0d30ebfd15p-54;
   static constexpr f64 b = 0x1.2444f2a4d8b4bp-4, b_rest = -0x1.3023b0e5fbc6ep-58;
   template <class B>
-  static Pair<B> argument(B x, B& factor) noexcept {
-    x = nan_as(x, xs::min(xs::max(x, number<B>(-100)), number<B>(100)));
+  static Pair<B> exponent(B x) noexcept {
+    x = xs::min(xs::abs(x), number<B>(100));
     Pair<B> square = exact_product(x, x), cubic = constant<B>(b, b_rest), linear = constant<B>(a, a_rest);
     Pair<B> more = scaled(square.high, cubic);
     more.low = xs::fma(square.low, cubic.high, more.low);
     Pair<B> sum = exact_sum(linear.high, more.high);
     sum.low += linear.low + more.low;
-    factor = linear.high + number<B>(3) * more.high;  // the derivative
-    return scaled(x, sum);
+    return negative_size(scaled(x, sum));
   }
   template <class B>
-  static Pair<B> value(B x) noexcept {
-    B factor;
-    return Logistic<B>::of(argument(x, factor)).p;
+  static Pair<B> value(B x, B e) noexcept {
+    return Logistic<B>::of_z(x, e).p;
   }
   template <class B>
-  static B slope(B x, Pair<B>& gate) noexcept {
-    B factor;
-    auto found = Logistic<B>::of(argument(x, factor));
+  static B slope(B x, B e, Pair<B>& gate) noexcept {
+    auto found = Logistic<B>::of_z(x, e);
     gate = found.p;
+    B factor = xs::fma(number<B>(3 * b) * x, x, number<B>(a));
     return found.p.high * xs::fma(x * factor, found.rest.high, number<B>(1));
   }
 };
 
 struct normal_gate {
   template <class B>
-  static Pair<B> value(B x) noexcept {
-    return Normal<B>(x).p;
+  static Pair<B> exponent(B x) noexcept {
+    B t = size_for_tail(x), minus_half = number<B>(-0.5);
+    Pair<B> square = exact_product(t, t);
+    return {minus_half * square.high, minus_half * square.low};
   }
   template <class B>
-  static B slope(B x, Pair<B>& gate) noexcept {
-    Normal<B> found(x);
-    gate = found.p;
-    return xs::fma(x, found.density, found.p.high);
+  static Pair<B> value(B x, B e) noexcept {
+    return distribution(x, e);
+  }
+  template <class B>
+  static B slope(B x, B e, Pair<B>& gate) noexcept {
+    gate = distribution(x, e);
+    return xs::fma(x * number<B>(density_at_0), e, gate.high);
   }
 };
 
 // With a = exp(-|x|), tanh(log(1 + exp(x))) = n / d, where n = 1 + 2 a and d = n + 2 a^2 above 0, and n = 2 a + a^2 and
 // d = n + 2 below: sums of positive numbers. Its derivative times x is 4 x a (1 + a) / d^2, above 0 times a.
-struct mish_gate {
+struct mish_gate : silu_gate {
   template <class B>
-  static Pair<B> parts(B x, Pair<B>& d, B& a, B& inverse) noexcept {
+  static Pair<B> parts(B x, B a, B& inverse) noexcept {
     auto negative = x < number<B>(0);
-    a = suanzi::exp::apply(-xs::abs(x));
     Pair<B> square = exact_product(a, a);
     B zero = number<B>(0), two = number<B>(2), twice = a + a;
     Pair<B> n = exact_sum(xs::select(negative, twice, number<B>(1)), xs::select(negative, square.high, twice));
     n.low += xs::select(negative, square.low, zero);
-    d = exact_sum(n.high, xs::select(negative, two, two * square.high));
+    Pair<B> d = exact_sum(n.high, xs::select(negative, two, two * square.high));
     d.low += n.low + xs::select(negative, zero, two * square.low);
     return quotient(n, d, inverse);
   }
   template <class B>
-  static Pair<B> value(B x) noexcept {
-    Pair<B> d;
-    B a, inverse;
-    return parts(x, d, a, inverse);
+  static Pair<B> value(B x, B e) noexcept {
+    B inverse;
+    return parts(x, e, inverse);
   }
   template <class B>
-  static B slope(B x, Pair<B>& gate) noexcept {
-    Pair<B> d;
-    B a, inverse, one = number<B>(1);
-    gate = parts(x, d, a, inverse);
-    B part = number<B>(4) * a * (one + a) * xs::select(x < number<B>(0), one, a) * inverse * inverse;
+  static B slope(B x, B e, Pair<B>& gate) noexcept {
+    B inverse, one = number<B>(1);
+    gate = parts(x, e, inverse);
+    B part = number<B>(4) * e * (one + e) * xs::select(x < number<B>(0), one, e) * inverse * inverse;
     return xs::fma(x, part, gate.high);
   }
 };
 
-template <class Gate>
-SUANZI_ACTIVATION(gate) {
-  *out = gated(*in, Gate::value(*in));
+template <class Gate, std::size_t at>
+constexpr auto gate_exponent = SUANZI_EXPONENT {
+  return Gate::exponent(bounded(in[at]));
 };
 template <class Gate>
-SUANZI_ACTIVATION(gate_bwd) {
-  Pair<B> unused;
-  *out = in[0] * Gate::slope(bounded(in[1]), unused);
-};
+constexpr auto gate = staged(gate_exponent<Gate, 0>, SUANZI_REST { *out = gated(*in, Gate::value(*in, e)); });
+template <class Gate>
+constexpr auto gate_bwd = staged(
+    gate_exponent<Gate, 1>, SUANZI_REST {
+      Pair<B> unused;
+      *out = in[0] * Gate::slope(bounded(in[1]), e, unused);
+    });
 // x p(x) y
 template <class Gate>
-SUANZI_ACTIVATION(gated_product) {
-  B x = bounded(in[0]);
-  Pair<B> found = scaled(x, Gate::value(x));
-  found.high = xs::select(in[0] > number<B>(10000), in[0], found.high);
-  *out = times(in[1], found);
-};
+constexpr auto gated_product = staged(
+    gate_exponent<Gate, 0>, SUANZI_REST {
+      B x = bounded(in[0]);
+      Pair<B> found = scaled(x, Gate::value(x, e));
+      found.high = xs::select(in[0] > number<B>(10000), in[0], found.high);
+      *out = times(in[1], found);
+    });
 template <class Gate>
-SUANZI_ACTIVATION(gated_product_bwd) {
-  Pair<B> value;
-  B slope = Gate::slope(bounded(in[1]), value);
-  out[0] = in[0] * in[2] * slope;
-  out[1] = in[0] * gated(in[1], value);
-};
+constexpr auto gated_product_bwd = staged(
+    gate_exponent<Gate, 1>, SUANZI_REST {
+      Pair<B> value;
+      B slope = Gate::slope(bounded(in[1]), e, value);
+      out[0] = in[0] * in[2] * slope;
+      out[1] = in[0] * gated(in[1], value);
+    });
 
 constexpr auto silu = gate<silu_gate>;
 constexpr auto silu_bwd = gate_bwd<silu_gate>;
@@ -322,47 +360,89 @@ constexpr auto geglu_bwd = gated_product_bwd<normal_gate>;
 constexpr auto geglu_tanh = gated_product<tanh_gate>;
 constexpr auto geglu_tanh_bwd = gated_product_bwd<tanh_gate>;
 
-SUANZI_ACTIVATION(sigmoid) { *out = Logistic<B>::of(*in).p.sum(); };
-SUANZI_ACTIVATION(sigmoid_bwd) { *out = times(in[0], Logistic<B>::of(in[1]).product()); };
-SUANZI_ACTIVATION(glu) { *out = times(in[0], Logistic<B>::of(in[1]).p); };
-SUANZI_ACTIVATION(glu_bwd) {
-  auto found = Logistic<B>::of(in[2]);
-  out[0] = times(in[0], found.p);
-  out[1] = in[0] * times(in[1], found.product());
-};
+constexpr auto sigmoid = staged(plain_exponent<0>, SUANZI_REST { *out = Logistic<B>::of_z(*in, e).p.sum(); });
+constexpr auto sigmoid_bwd =
+    staged(plain_exponent<1>, SUANZI_REST { *out = times(in[0], Logistic<B>::of_z(in[1], e).product()); });
+constexpr auto glu = staged(plain_exponent<1>, SUANZI_REST { *out = times(in[0], Logistic<B>::of_z(in[1], e).p); });
+constexpr auto glu_bwd = staged(
+    plain_exponent<2>, SUANZI_REST {
+      auto found = Logistic<B>::of_z(in[2], e);
+      out[0] = times(in[0], found.p);
+      out[1] = in[0] * times(in[1], found.product());
+    });
 
 // ---- of the error function -------------------------------------------------------------------------
 
-SUANZI_ACTIVATION(erf) {
-  B x = *in, size = xs::abs(x);
-  B far = xs::copysign(number<B>(1) - erfc_of_size(x), x);
-  *out = nan_as(x, xs::select(size < number<B>(0.75), erf_near_0(x), far));
+template <std::size_t at>
+constexpr auto square_exponent = SUANZI_EXPONENT {
+  B x = size_for_tail(in[at]);
+  Pair<B> square = exact_product(x, x);
+  return Pair<B>{-square.high, -square.low};
 };
-SUANZI_ACTIVATION(erfc) {
-  B x = *in, tail = erfc_of_size(x);
-  B far = xs::select(x < number<B>(0), number<B>(2) - tail, tail);
-  auto near = x > number<B>(-0.75) && x < number<B>(0.25);
-  *out = nan_as(x, xs::select(near, number<B>(1) - erf_near_0(x), far));
-};
+constexpr auto erf = staged(
+    square_exponent<0>, SUANZI_REST {
+      B x = *in, far = xs::copysign(number<B>(1) - erfc_of_size(x, e), x);
+      *out = nan_as(x, xs::select(xs::abs(x) < number<B>(0.75), erf_near_0(x), far));
+    });
+constexpr auto erfc = staged(
+    square_exponent<0>, SUANZI_REST {
+      B x = *in, tail = erfc_of_size(x, e);
+      B far = xs::select(x < number<B>(0), number<B>(2) - tail, tail);
+      auto near = x > number<B>(-0.75) && x < number<B>(0.25);
+      *out = nan_as(x, xs::select(near, number<B>(1) - erf_near_0(x), far));
+    });
 template <class B>
-inline B bell(B x) noexcept {
-  Pair<B> square = exact_product(bounded(x), bounded(x));
-  return times(exp_with_tail(-square.high, -square.low), constant<B>(two_over_root_pi, two_over_root_pi_rest));
+inline B bell(B x, B e) noexcept {
+  return nan_as(x, times(e, constant<B>(two_over_root_pi, two_over_root_pi_rest)));
 }
-SUANZI_ACTIVATION(erf_bwd) { *out = in[0] * bell(in[1]); };
-SUANZI_ACTIVATION(erfc_bwd) { *out = -in[0] * bell(in[1]); };
+constexpr auto erf_bwd = staged(square_exponent<1>, SUANZI_REST { *out = in[0] * bell(in[1], e); });
+constexpr auto erfc_bwd = staged(square_exponent<1>, SUANZI_REST { *out = -in[0] * bell(in[1], e); });
 
 // ---- the loops ---------------------------------------------------------------------------------------
 
-template <class F, std::size_t inputs, std::size_t outputs, class T>
-SUANZI_FLAT void each_batch(const T* const* in, T* const* out, std::size_t n, const f64* parameters) {
+template <class F, std::size_t inputs, std::size_t outputs, class T, class... E>
+SUANZI_FLAT void each_vector(const T* const* in, T* const* out, std::size_t n, const f64* parameters, const E*... e) {
   using B = Batch<T>;
   const f64 p[2] = {parameters[0], parameters[1]};  // which no store changes
   for (std::size_t i = 0; i < n; i += B::size) {
     B x[inputs], y[outputs];
     for (std::size_t k = 0; k < inputs; ++k) x[k] = B::load_unaligned(in[k] + i);
-    F{}(static_cast<const B*>(x), y, p);
+    F{}(static_cast<const B*>(x), B::load_aligned(e + i)..., static_cast<B*>(y), p);
     for (std::size_t k = 0; k < outputs; ++k) y[k].store_unaligned(out[k] + i);
+  }
+}
+
+// The exponentials of what F makes.
+template <class F, std::size_t inputs, class T>
+SUANZI_FLAT void exponentials(const T* const* in, T* e, std::size_t n, const f64* parameters) {
+  using B = Batch<T>;
+  const f64 p[2] = {parameters[0], parameters[1]};
+  for (std::size_t i = 0; i < n; i += B::size) {
+    B x[inputs];
+    for (std::size_t k = 0; k < inputs; ++k) x[k] = B::load_unaligned(in[k] + i);
+    auto argument = F{}(static_cast<const B*>(x), p);
+    if constexpr (std::is_same_v<decltype(argument), B>) suanzi::exp::apply(argument).store_aligned(e + i);
+    else exp_with_tail(argument.high, argument.low).store_aligned(e + i);
+  }
+}
+
+// Whole vectors of elements.
+template <class F, std::size_t inputs, std::size_t outputs, class T>
+void each_batch(const T* const* in, T* const* out, std::size_t n, const f64* parameters) {
+  if constexpr (!requires { typename F::exponent; }) {
+    each_vector<F, inputs, outputs, T>(in, out, n, parameters);
+  } else {
+    constexpr std::size_t at_once = 512;
+    alignas(64) T e[at_once];
+    const T* x[inputs];
+    T* y[outputs];
+    for (std::size_t i = 0; i < n; i += at_once) {
+      std::size_t count = n - i < at_once ? n - i : at_once;
+      for (std::size_t k = 0; k < inputs; ++k) x[k] = in[k] + i;
+      for (std::size_t k = 0; k < outputs; ++k) y[k] = out[k] + i;
+      exponentials<typename F::exponent, inputs, T>(x, e, count, parameters);
+      each_vector<typename F::rest, inputs, outputs, T>(x, y, count, parameters, static_cast<const T*>(e));
+    }
   }
 }
 

@@ -156,12 +156,17 @@ def one_hot(indices: Any, num_classes: int = -1, dtype: DTypeLike = int64) -> Te
                 f"{op.title}: indices has shape {places.shape} and no elements, so that the number "
                 "of classes does not follow from it. Give num_classes."
             )
-        count = int(places.max().item()) + 1
+        count = _extremes(places)[1] + 1
     line = call("range", 0, count - 1, 1, int64) if count else _core.empty((0,), int64)
-    for value in (int(places.min().item()), int(places.max().item())) if places.size else ():
+    for value in _extremes(places):
         if not 0 <= value < count:
             _outside(op, value, count)
     return converted(call("reshape", places, [*places.shape, 1]) == line, target)
+
+
+def _extremes(places: Tensor) -> list[int]:
+    found: list[Any] = [places.min().item(), places.max().item()] if places.size else []
+    return found
 
 
 def _indices(op: Operator, indices: Any) -> Tensor:
@@ -221,7 +226,7 @@ def dropout(
     every machine, for any layout and number of threads. The seed 0 is the system's entropy.
 
     >>> sz.nn.dropout(sz.tensor([1.0, 2.0, 3.0]), 0.25, sz.tensor([True, False, True]))
-    Tensor([1.333333,        0,        4], dtype=float32)
+    Tensor([1.3333334,         0,         4], dtype=float32)
     """
     return _dropped(REGISTRY["nn:dropout"], "x", {"x": x}, p, mask, seed)
 
