@@ -1,0 +1,67 @@
+"""Is this kernel right? Exact truth, derived bounds, and a verdict for who has to fix it.
+
+>>> import numpy as np
+>>> def my_softmax(x):
+...     e = np.exp(x - x.max(-1, keepdims=True))
+...     return e / e.sum(-1, keepdims=True)
+>>> bool(sz.judge(my_softmax, "softmax", dtypes="float32"))
+True
+>>> print(sz.judge(lambda x: 0 * x, "softmax", dtypes="float32").findings[0])  # doctest: +ELLIPSIS
+JD201 zeros: every element is 0 ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from suanzi.conformance.running.process import Local
+from suanzi.conformance.subjects.kernel_adapter import Adapter
+from suanzi.judgement.engine import judge_with
+from suanzi.judgement.findings import CODES, Finding
+from suanzi.judgement.own import assert_right, register
+from suanzi.judgement.verdict import CaseResult, Verdict
+from suanzi.status import InvalidArgument
+
+__all__ = ["CODES", "CaseResult", "Finding", "Judge", "Verdict", "assert_right", "judge"]
+
+
+class Judge:
+    """``sz.judge``: judges kernels; ``sz.judge.register`` adds an operator of your own."""
+
+    register = staticmethod(register)
+
+    def __call__(
+        self,
+        kernel: Callable[..., Any],
+        op: str,
+        *,
+        dtypes: Sequence[Any] | str | None = None,
+        shapes: Sequence[Any] | None = None,
+        device: str | None = None,
+        framework: str | None = None,
+        accumulate: str | None = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Verdict:
+        """Return the verdict on a kernel: a callable that takes tensors and returns them.
+
+        The tensors are those of the framework that the kernel's module uses, or of `framework`:
+        numpy, torch, jax, cupy, paddle, mindspore, suanzi. `dtypes` must all be taken; without it,
+        those of float32, float16 and bfloat16 that the kernel takes. `shapes` are shapes of the
+        first operand, or mappings of operands to shapes. `accumulate` is the arithmetic that the
+        kernel declares: float32 by default, float64 for float64. `params` says what the kernel does
+        where it has no parameter: ``params={"eps": 1e-6}``.
+        """
+        if not callable(kernel):
+            raise InvalidArgument(
+                f"judge: the kernel is a {type(kernel).__name__}; it must be callable."
+            )
+        asked = Local(Adapter(kernel, framework=framework, device=device))
+        asked.backend.options["device"] = device
+        name = getattr(kernel, "__name__", type(kernel).__name__)
+        return judge_with(
+            asked, name, op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params
+        )
+
+
+judge = Judge()

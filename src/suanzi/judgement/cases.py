@@ -1,0 +1,320 @@
+"""The cases that a kernel is judged by: the kit's, and sizes around the edges of tiles.
+
+A case is used if it can fail: zeros, an input, a constant row, the answer shifted, transposed, cut
+off, a neighbour's row, and the answer in fewer digits are put to it first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.model.case import Case, Expected, Output
+from suanzi.conformance.model.numbers import FORMATS, NARROW
+from suanzi.conformance.nn._calls import CALLS, Call, Operand
+from suanzi.conformance.subjects.wire import Data
+from suanzi.judgement.filling import filled, numbers_of
+from suanzi.truth import definition
+from suanzi.truth.tracked import Tracked, arithmetic, tracked
+
+GROUPS = frozenset({"plain", "broadcast", "special", "random", "sizes", "empty"})
+SIZES = (1, 7, 31, 33, 127, 129, 1023, 1025, 4097)
+"""Lengths around vectors, warps and tiles."""
+_LOWER = {"float64": np.float32, "float32": np.float16}
+_MOST_OF_THE_KIT = 60
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One output that is expected: its truth and how far a result may be off, as float64."""
+
+    dtype: str
+    truth: Array
+    allowed: Array
+    free: NDArray[np.bool_] | None = None
+    """The elements of which nothing is required."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the output."""
+        return tuple(self.truth.shape)
+
+    def errors(self, found: Array) -> Array:
+        """Return how far other numbers are off; infinite where they are no number.
+
+        An infinity counts as the first number that overflows, as in the kit.
+        """
+        end = overflow(self.dtype)
+        with np.errstate(all="ignore"):
+            right = np.where(np.isinf(self.truth), self.truth, np.clip(self.truth, -end, end))
+            given = np.where(np.isinf(found) & np.isfinite(right), np.sign(found) * end, found)
+            off = np.abs(given - right)
+        same = (found == self.truth) | (np.isnan(found) & np.isnan(self.truth))
+        off = np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
+        return off if self.free is None else np.where(self.free, 0.0, off)
+
+    def wrong(self, found: Array) -> NDArray[np.bool_]:
+        """Return which elements of other numbers of the shape would not pass."""
+        return np.asarray(self.errors(found) > self.allowed * (1 + 1e-9))
+
+    def accepts(self, found: Array) -> bool:
+        """Tell whether other numbers would pass."""
+        return found.shape == self.truth.shape and not self.wrong(found).any()
+
+
+def overflow(dtype: str) -> float:
+    """Return the first number past the largest of a dtype: what an infinity counts as."""
+    form = FORMATS[dtype]
+    if dtype == "float64":
+        return math.inf
+    last = 2.0 - 2.0**-form.mantissa if form.infinity else 2.0 - 2.0 ** (1 - form.mantissa)
+    return (last + 2.0**-form.mantissa) * 2.0 ** (form.bias + (not form.infinity))
+
+
+def spacing_at(dtype: str, size: Array) -> Array:
+    """Return the distance of neighbours of a dtype at numbers of a size."""
+    form = FORMATS[dtype]
+    with np.errstate(all="ignore"):
+        exponent = np.floor(np.log2(np.maximum(size, 2.0 ** (1 - form.bias))))
+    return np.asarray(2.0 ** (np.minimum(exponent, form.bias + 1) - form.mantissa))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call of a kernel, and what is expected of it, which is computed afterwards."""
+
+    case: Case
+    expect: Callable[[], list[Bound] | None]
+
+
+def by_definition(
+    op: str, dtype: str, arguments: Mapping[str, Any], accumulate: str | None = None
+) -> list[Bound] | None:
+    """Return what the definition of an operator gives, with the bound of an arithmetic.
+
+    None if an output is not of floats.
+    """
+    name = accumulate or ("float64" if dtype == "float64" else "float32")
+    with arithmetic(name, exact=dtype == "float64"):
+        made = definition(op)(**{n: _argument(x) for n, x in arguments.items()})
+        outputs = made if isinstance(made, tuple) else (made,)
+        if not all(isinstance(one, Tracked) for one in outputs):
+            return None
+        return [_bound(one, dtype) for one in outputs]
+
+
+def _argument(x: Any) -> Any:
+    if isinstance(x, list) and x and isinstance(x[0], Data):
+        return [_argument(one) for one in x]
+    if not isinstance(x, Data):
+        return x
+    found = numbers_of(x)
+    return tracked(found) if x.dtype in FORMATS else found
+
+
+def _bound(made: Tracked, dtype: str) -> Bound:
+    truth, error = made.value.astype(np.float64), made.error
+    free = ~np.isfinite(error)
+    allowed = np.where(free, 0.0, error)
+    if dtype in NARROW:
+        allowed = allowed + spacing_at(dtype, np.abs(truth) + allowed) / 2
+    return Bound(dtype, truth, np.where(np.isfinite(truth), allowed, 0.0), free if free.any() else None)
+
+
+def bounds(expected: Expected) -> list[Bound] | None:
+    """Return the outputs of the kit's expectation as bounds; None if it has other ones."""
+    if not isinstance(expected, tuple):
+        return None
+    found = []
+    for one in expected:
+        if not isinstance(one, Output) or one.dtype not in FORMATS:
+            return None
+        truth = np.array([_float(x) for x in one.truth], dtype=np.float64).reshape(one.shape)
+        free = np.zeros(truth.size, bool)
+        free[list(one.free)] = True
+        found.append(Bound(one.dtype, truth, _allowed(one, truth), free.reshape(one.shape)))
+    return found
+
+
+def _float(x: Any) -> float:
+    if x.is_nan:
+        return math.nan
+    try:
+        size = math.inf if x.size is None else float(x.size)
+    except OverflowError:
+        size = math.inf
+    return -size if x.negative else size
+
+
+def _allowed(one: Output, truth: Array) -> Array:
+    if one.allowed is not None:
+        return np.array([float(x) for x in one.allowed], np.float64).reshape(one.shape)
+    unit = spacing_at(one.dtype, np.abs(truth))
+    return np.where(np.isfinite(truth), unit * (0.5 if one.ulp is None else one.ulp), 0.0)
+
+
+# ---- which ---------------------------------------------------------------------------------------
+
+
+def chosen(
+    op: str,
+    dtypes: Sequence[str],
+    shapes: Sequence[Any] | None,
+    accumulate: str | None,
+    params: Mapping[str, Any],
+) -> Iterator[Trial]:
+    """Give the trials of an operator by its key, by dtype, those of the kit first."""
+    every = [] if op in CALLS else cases(op, Wanted(groups=GROUPS, dtypes=frozenset(dtypes)))
+    if op not in CALLS:
+        for dtype in dtypes:
+            some = [c for c in every if c.dtype == dtype and is_plain(c)]
+            for case in some[:: max(1, len(some) // _MOST_OF_THE_KIT)]:
+                yield Trial(case, lambda case=case: bounds(case.expect()))  # type: ignore[misc]
+        return
+    given, classes = CALLS[op]
+    calls = [
+        replace(call, arguments={**call.arguments, **params})
+        for call in given
+        if all(call.arguments.get(name, x) == x for name, x in params.items())
+    ]
+    first = next((c for c in calls if c.group == "plain"), None)
+    more = list(sized(first, shapes)) if first else []
+    for dtype in dtypes:
+        for call in [*([] if shapes is not None else calls), *more]:
+            if call.dtypes and dtype not in call.dtypes:
+                continue
+            of_sizes = ("ordinary", "whole numbers") if call in more and shapes is None else None
+            for name in call.classes or of_sizes or classes:
+                yield trial_of(op, dtype, call, name, accumulate)
+
+
+def trial_of(
+    op: str, dtype: str, call: Call, data_class: str, accumulate: str | None = None
+) -> Trial:
+    """Return the trial of a call, filled by a data class."""
+    seed = f"{op} {dtype} {call.title} {data_class}"
+    arguments = {
+        name: filled(dtype, x, data_class, f"{seed} {name}") for name, x in call.arguments.items()
+    }
+    title = call.title + ("" if data_class == "ordinary" else f", {data_class}")
+    case = Case(op, call.group, dtype, title, arguments, lambda: ())
+    return Trial(case, lambda: by_definition(op, dtype, arguments, accumulate))
+
+
+def is_plain(case: Case) -> bool:
+    """Tell whether a case is one call of dense tensors."""
+    given = [x for x in case.arguments.values() if isinstance(x, Data)]
+    return not case.steps and case.skip is None and case.rules is None and all(
+        x.layout == "dense" and x.sparse is None and x.scale is None and x.min2maj is None
+        for x in given
+    )  # fmt: skip
+
+
+def sized(call: Call, shapes: Sequence[Any] | None) -> Iterator[Call]:
+    """Give a call with its last axis in other lengths, or with the shapes that were asked for.
+
+    Sizes that are equal to that of the first operand's last axis follow it.
+    """
+    operands = {n: x for n, x in call.arguments.items() if isinstance(x, Operand)}
+    first = next(iter(operands), None)
+    if first is None or not operands[first].shape or operands[first].values is not None:
+        return
+    length = operands[first].shape[-1]
+    wanted: list[tuple[str, Mapping[str, Any], int]] = []
+    if shapes is None:
+        wanted = [(f"length {n}", {}, n) for n in SIZES if length > 1]
+    for shape in shapes or ():
+        given = shape if isinstance(shape, Mapping) else {first: tuple(shape)}
+        words = " by ".join("x".join(map(str, s)) or "no axes" for s in given.values())
+        last = tuple(given.get(first, operands[first].shape))[-1:]
+        wanted.append((f"shape {words}", given, last[0] if last else length))
+    for title, given, n in wanted:
+        arguments = {
+            name: replace(x, shape=tuple(given.get(name, _renamed(x.shape, length, n))))
+            if isinstance(x, Operand)
+            else _resized(x, length, n)
+            for name, x in call.arguments.items()
+        }
+        yield replace(call, title=title, arguments=arguments, group="sizes")
+
+
+def _renamed(shape: Sequence[int], length: int, n: int) -> tuple[int, ...]:
+    return tuple(n if k == length else k for k in shape)
+
+
+def _resized(x: Any, length: int, n: int) -> Any:
+    """Return a parameter that is a shape with the new length; others stay."""
+    return type(x)(_renamed(x, length, n)) if isinstance(x, list | tuple) else x
+
+
+# ---- whether they can fail ------------------------------------------------------------------------
+
+
+def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Give outputs that no case may accept, each with its name."""
+    right, shape = bound.truth, bound.truth.shape
+    yield "zeros", np.zeros(shape)
+    for name, x in case.arguments.items():
+        if isinstance(x, Data) and x.shape == shape and x.dtype in FORMATS:
+            yield f"the input {name}", numbers_of(x)
+    with np.errstate(all="ignore"):
+        middle = right[np.isfinite(right)]
+        yield "a constant", np.full(shape, middle.mean() if middle.size else 0.0)
+        if right.ndim >= 1 and shape[-1] > 1:
+            yield "a constant row", np.broadcast_to(right.mean(-1, keepdims=True), shape).copy()
+            yield "a shift by one", np.roll(right, 1, -1)
+            cut = right.copy()
+            cut[..., -max(1, shape[-1] // 100) :] = 0.0
+            yield "an unwritten tail", cut
+        if right.ndim >= 2:
+            if shape[-1] == shape[-2] > 1:
+                yield "the transposed answer", right.swapaxes(-1, -2).copy()
+            if shape[-2] > 1:
+                yield "a neighbour's row", np.roll(right, 1, -2)
+        lower = _LOWER.get(case.dtype)
+        if lower is not None:
+            yield "one precision lower", right.astype(lower).astype(np.float64)
+        if case.dtype in NARROW:
+            coarse = 2.0 ** (np.floor(np.log2(np.abs(right))) - FORMATS[case.dtype].mantissa + 2)
+            yield "two bits less", np.where(right == 0, 0.0, np.round(right / coarse) * coarse)
+
+
+_ROUNDED = ("one precision lower", "two bits less")
+_SYMMETRIC = ("a constant", "a constant row", "a shift by one", "a neighbour's row",
+              "the transposed answer")  # fmt: skip
+
+
+def unnoticed(case: Case, expected: Sequence[Bound]) -> str | None:
+    """Return the name of a wrong output that a case accepts; None if it notices all.
+
+    What is no wrong output here does not count: a rounding of numbers that have few digits, a shift
+    of a constant row, whose answer is constant. Zeros always count: a case whose answer is zeros
+    shows nothing.
+    """
+    whole = [b for b in expected if b.truth.size]
+    for bound in whole[:1]:
+        for name, wrong in wrong_outputs(case, bound):
+            if not bound.accepts(wrong):
+                continue
+            if name in _ROUNDED and (_few_digits(bound.truth) or bound.truth.size < 4):
+                continue
+            if name in _SYMMETRIC and np.array_equal(wrong, bound.truth, equal_nan=True):
+                continue
+            if name in _SYMMETRIC and "constant" in case.title:
+                continue
+            return name
+    return None
+
+
+def _few_digits(truth: NDArray[np.float64]) -> bool:
+    """Tell whether a few bits hold the answer, as those of whole numbers: rounding keeps it."""
+    good = truth[np.isfinite(truth)]
+    return bool((good == np.round(good * 64) / 64).all())

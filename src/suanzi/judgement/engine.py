@@ -1,0 +1,304 @@
+"""The engine: cases are put to a kernel, here or in another process, and its results are judged.
+
+Truths are computed after the call. A case that would accept a wrong answer is not used.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suanzi._hints import nearest
+from suanzi.conformance.judging.verdict import Answer
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.numbers import FORMATS
+from suanzi.conformance.running.defaults import completed
+from suanzi.conformance.running.process import Asked, Unanswered
+from suanzi.conformance.subjects.wire import Data
+from suanzi.dtypes import dtype as dtype_named
+from suanzi.judgement.cases import Bound, Trial, chosen, unnoticed
+from suanzi.judgement.diagnosis import Result, diagnosed
+from suanzi.judgement.filling import numbers_of
+from suanzi.judgement.findings import CODES, Finding
+from suanzi.judgement.verdict import CaseResult, Outcome, Verdict
+from suanzi.standard import interface, interfaces
+from suanzi.standard.catalogues import catalogues, key_of
+from suanzi.status import InvalidArgument, StatusError
+from suanzi.truth import definitions
+
+DTYPES = ("float32", "float16", "bfloat16")
+_AGAIN = 3
+"""How many cases are called twice, and in another batch."""
+_OUTCOMES = {"crashed": "JD002", "hung": "JD003", "broken": "JD102", "unsupported": "JD503"}
+
+
+def operator_key(name: str) -> str:
+    """Return the key of an operator by its name; those with a definition of their own come first.
+
+    >>> operator_key("softmax"), operator_key("add")
+    ('nn:softmax', 'add')
+    """
+    known = definitions()
+    for key in (name, *(key_of(of, name) for of in (*catalogues()[1:], "own"))):
+        if key in known:
+            return key
+    try:
+        return interface(name).key
+    except InvalidArgument:
+        every = {key.rpartition(":")[2] for key in known} | set(interfaces())
+        raise InvalidArgument(
+            f"judge: {name!r} is not an operator that has a truth here.{nearest(name, every)} "
+            "Register your own with sz.judge.register."
+        ) from None
+
+
+def dtype_names(wanted: Iterable[Any] | str | None) -> tuple[str, ...]:
+    """Return dtypes by suanzi's names; without any, float32, float16 and bfloat16."""
+    if wanted is None:
+        return DTYPES
+    some = wanted.split(",") if isinstance(wanted, str) else wanted
+    found = []
+    for one in some:
+        try:
+            found.append(dtype_named(one.strip() if isinstance(one, str) else one).name)
+        except StatusError as error:
+            raise InvalidArgument(f"judge: {error}") from None
+    other = [name for name in found if name not in FORMATS]
+    if other:
+        raise InvalidArgument(
+            f"judge: {other[0]} is not a dtype of real floating-point numbers; "
+            f"use {', '.join(FORMATS)}."
+        )
+    return tuple(dict.fromkeys(found))
+
+
+# ---- which cases a kernel can take ---------------------------------------------------------------
+
+
+def defaults_of(op: str) -> Mapping[str, Any]:
+    """Return the parameters of an operator that have a default, with it."""
+    if op in definitions():
+        parameters = inspect.signature(definitions()[op]).parameters.values()
+        return {p.name: p.default for p in parameters if p.default is not p.empty}
+    return completed(op, {})
+
+
+def fits(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> bool:
+    """Tell whether a kernel can be called as a case asks for.
+
+    Tensors go in order; a parameter by its name, if the kernel has it. One that it has not must be
+    the default, or what the caller says that the kernel does.
+    """
+    tensors = [n for n, x in case.arguments.items() if isinstance(x, Data)]
+    if any(isinstance(x, list) and x and isinstance(x[0], Data) for x in case.arguments.values()):
+        return False
+    own = [name for name in accepted if not name.startswith("*")]
+    names = [name.rstrip("=/") for name in own]
+    if "?" in accepted:
+        names, own = [], []
+    elif "*" not in accepted and len(names) < len(tensors):
+        return False
+    named = {n: x for n, x in case.arguments.items() if n not in tensors}
+    missing = [n for n in own[len(tensors) :] if "=" not in n and n.rstrip("/") not in named]
+    if missing:
+        return False
+    defaults = defaults_of(case.op)
+    first = next((x for x in case.arguments.values() if isinstance(x, Data)), None)
+    for name, value in named.items():
+        if name in names[len(tensors) :] or "**" in accepted:
+            continue
+        meant = params.get(name, defaults.get(name, value if name in params else _NOTHING))
+        if not _same(name, value, meant, len(first.shape) if first else 0):
+            return False
+    return True
+
+
+_NOTHING = object()
+
+
+def _same(name: str, a: Any, b: Any, ndim: int) -> bool:
+    if name == "axis" and isinstance(a, int) and isinstance(b, int) and ndim:
+        return a % ndim == b % ndim
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return list(a) == list(b)
+    return bool(a == b)
+
+
+# ---- one case ------------------------------------------------------------------------------------
+
+
+class Judging:
+    """A kernel under judgement."""
+
+    def __init__(self, asked: Asked, must: frozenset[str]) -> None:
+        self.asked, self.must = asked, must
+        self.earlier: dict[str, NDArray[np.float64]] = {}
+
+    def judged(self, trial: Trial) -> CaseResult:
+        """Put a case to the kernel."""
+        case = trial.case
+        answer = self.asked.ask(case)
+        expected = trial.expect()
+        if expected is None:
+            return CaseResult(case.id, "not taken", case=case)
+        if unnoticed(case, expected) is not None:
+            return CaseResult(case.id, "cannot fail", case=case, expected=expected)
+        finding, share = self._finding(case, answer, expected)
+        if finding is None:
+            return CaseResult(case.id, "right", None, share, case, expected)
+        taken = finding.code not in ("JD503", "JD504") or (
+            finding.code == "JD503" and case.dtype in self.must
+        )
+        outcome: Outcome = "wrong" if taken else "not taken"
+        return CaseResult(case.id, outcome, finding, share, case, expected)
+
+    def _finding(
+        self, case: Case, answer: Answer | Unanswered, expected: Sequence[Bound]
+    ) -> tuple[Finding | None, float | None]:
+        if isinstance(answer, Unanswered):
+            code, _, words = answer.words.partition(": ")
+            if code not in CODES:
+                code, words = _OUTCOMES.get(answer.outcome, "JD001"), answer.words
+            return Finding(code, words, case.id), None
+        if answer.status != "SUCCESS":
+            code = "JD504" if case.group == "empty" else "JD001"
+            if case.dtype != "float32" and _is_of_dtype(answer.words):
+                code = "JD503"
+            return Finding(code, answer.words, case.id), None
+        if len(answer.outputs) < len(expected):
+            words = f"{len(answer.outputs)} instead of {len(expected)}"
+            return Finding("JD101", words, case.id), None
+        share = 0.0
+        for made, bound in zip(answer.outputs, expected, strict=False):
+            if not isinstance(made, Data) or (made.dtype, made.shape) != (bound.dtype, bound.shape):
+                came = f"{made.dtype} of shape {made.shape}" if isinstance(made, Data) else f"{made!r}"
+                words = f"{came}, not {bound.dtype} of shape {bound.shape}"
+                return Finding("JD103", words, case.id), None
+            found = numbers_of(made)
+            share = max(share, _share(bound, found))
+            if bound.wrong(found).any():
+                return diagnosed(Result(case, bound, found, dict(self.earlier))), share
+            self.earlier[case.id] = found
+        return None, share
+
+    # ---- calls that are compared with each other ----
+
+    def notes(self, results: Sequence[CaseResult]) -> Iterator[Finding]:
+        """Give what is worth knowing of a right kernel: determinism, and whether batches matter."""
+        good = [r for r in results if r.outcome == "right" and r.case and r.elements]
+        some = [r.case for r in sorted(good, key=lambda r: -r.elements)[:_AGAIN] if r.case]
+        for case in some:
+            first, second = self.asked.ask(case), self.asked.ask(case)
+            if _raw(first) != _raw(second):
+                yield Finding("JD501", "two calls with the same inputs differ in their bits", case.id)
+                break
+        for case in some:
+            if (words := self._in_another_batch(case)) is not None:
+                yield Finding("JD502", words, case.id)
+                break
+
+    def _in_another_batch(self, case: Case) -> str | None:
+        """Compare the first row of a batch with the same row alone."""
+        tensors = {n: x for n, x in case.arguments.items() if isinstance(x, Data)}
+        first = next(iter(tensors.values()))
+        whole = self.asked.ask(case)
+        if len(first.shape) < 2 or first.shape[0] < 2 or not isinstance(whole, Answer):
+            return None
+        count = first.shape[0]
+        outputs = [x for x in whole.outputs if isinstance(x, Data) and x.shape[:1] == (count,)]
+        axis = case.arguments.get("axis", -1)
+        if not outputs or (isinstance(axis, int) and axis % len(first.shape) == 0):
+            return None
+        fewer = {
+            n: _first_row(x) if x.shape[:1] == (count,) and len(x.shape) == len(first.shape) else x
+            for n, x in tensors.items()
+        }
+        alone = self.asked.ask(
+            Case(case.op, case.group, case.dtype, case.title, {**case.arguments, **fewer}, case.expect)
+        )
+        if not isinstance(alone, Answer) or alone.status != "SUCCESS" or not alone.outputs:
+            return None
+        one = alone.outputs[0]
+        if isinstance(one, Data) and one.raw != outputs[0].raw[: len(one.raw)]:
+            return f"the first of {count} rows has other bits than the same row alone"
+        return None
+
+
+def _first_row(x: Data) -> Data:
+    return Data(x.dtype, (1, *x.shape[1:]), x.raw[: len(x.raw) // x.shape[0]])
+
+
+def _raw(answer: Answer | Unanswered) -> Any:
+    if not isinstance(answer, Answer):
+        return None
+    return [x.raw if isinstance(x, Data) else x for x in answer.outputs]
+
+
+def _is_of_dtype(words: str) -> bool:
+    lower = words.lower()
+    return any(
+        part in lower
+        for part in ("dtype", "not implemented for", "unsupported", "notimplemented", "bfloat16")
+    )
+
+
+def _share(bound: Bound, found: NDArray[np.float64]) -> float:
+    """Return the largest error as a multiple of what is allowed."""
+    off = bound.errors(found)
+    with np.errstate(all="ignore"):
+        share = np.where(off == 0, 0.0, off / bound.allowed)
+    return float(share[np.isfinite(share)].max(initial=0.0))
+
+
+# ---- the whole -----------------------------------------------------------------------------------
+
+
+def judge_with(
+    asked: Asked,
+    kernel: str,
+    op: str,
+    *,
+    dtypes: Any = None,
+    shapes: Sequence[Any] | None = None,
+    accumulate: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    progress: Any = None,
+) -> Verdict:
+    """Judge what answers calls, as an operator; `dtypes` that are named must be taken."""
+    start = time.perf_counter()
+    key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
+    framework, *accepted = asked.facts.notes or ["numpy", "?"]
+    judging = Judging(asked, frozenset(() if dtypes is None else names))
+    results: list[CaseResult] = []
+    seen: set[str] = set()
+    stuck = 0
+    for trial in chosen(key, names, shapes, accumulate, fixed):
+        if trial.case.id in seen or not fits(trial.case, accepted, fixed):
+            continue
+        seen.add(trial.case.id)
+        results.append(judging.judged(trial))
+        finding = results[-1].finding
+        stuck += finding is not None and finding.code in ("JD002", "JD003")
+        if progress is not None:
+            progress(results[-1])
+        if stuck >= 3:  # each costs a start, or a timeout
+            break
+    notes = list(judging.notes(results)) if all(r.outcome != "wrong" for r in results) else []
+    refused = {r.id.split("/")[2]: r for r in results if r.outcome == "not taken" and r.finding}
+    judged = {r.id.split("/")[2] for r in results if r.outcome in ("right", "wrong")}
+    notes += [
+        Finding("JD503", f"{name}: {r.finding.words}", r.id)
+        for name, r in refused.items()
+        if r.finding and name not in judged
+    ]
+    device = asked.backend.options.get("device") or "cpu"
+    arithmetic = accumulate or "float32 (float64 for float64)"
+    return Verdict(
+        kernel, key, framework, device, arithmetic, tuple(results), tuple(notes),
+        time.perf_counter() - start,
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Operators of your own, and results that are judged without a kernel: `assert_right`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
+from suanzi.conformance.subjects.kernel_adapter import _CLASSES, framework_of_tensor
+from suanzi.conformance.subjects.wire import Data
+from suanzi.judgement.cases import by_definition
+from suanzi.judgement.diagnosis import Result, diagnosed
+from suanzi.judgement.engine import operator_key
+from suanzi.judgement.filling import numbers_of
+from suanzi.status import InvalidArgument
+from suanzi.truth import definitions
+from suanzi.truth.define import truth_of
+
+
+def register(
+    name: str,
+    *,
+    truth: Callable[..., Any],
+    inputs: Sequence[Mapping[str, Any]],
+    classes: Sequence[str] = ("ordinary", "whole numbers", "many magnitudes", "special values"),
+) -> None:
+    """Register an operator: its exact definition, and calls that it is judged by.
+
+    `truth` is a function over the numbers of `suanzi.truth.tracked`, which know their errors. Each
+    of `inputs` maps the operands to shapes, as tuples, or to (shape, low, high); everything else is
+    a parameter.
+
+    >>> def scaled(x, factor=2.0):
+    ...     return x * factor
+    >>> sz.judge.register("scaled", truth=scaled, inputs=[{"x": (3, 5)}])
+    >>> bool(sz.judge(lambda x: 2 * x, "scaled", dtypes="float32"))
+    True
+    """
+    key = f"own:{name}"
+    if not name.isidentifier():
+        raise InvalidArgument(f"judge.register: name is {name!r}; it must be an identifier.")
+    unknown = [one for one in classes if one not in CLASSES]
+    if unknown:
+        raise InvalidArgument(
+            f"judge.register: {unknown[0]!r} is not a data class; there are {', '.join(CLASSES)}."
+        )
+    calls = [Call(_title(given), {n: _operand(x) for n, x in given.items()}) for given in inputs]
+    if not calls:
+        raise InvalidArgument("judge.register: inputs is empty; give one call at least.")
+    truth_of(key)(truth)
+    CALLS[key] = calls, tuple(classes)
+
+
+def _operand(x: Any) -> Any:
+    whole = isinstance(x, tuple) and all(isinstance(n, int) for n in x)
+    if whole:
+        return Operand(x)
+    if isinstance(x, tuple) and len(x) == 3 and isinstance(x[0], tuple):
+        return Operand(x[0], float(x[1]), float(x[2]))
+    return x
+
+
+def _title(given: Mapping[str, Any]) -> str:
+    parts = []
+    for name, x in given.items():
+        found = _operand(x)
+        words = "x".join(map(str, found.shape)) if isinstance(found, Operand) else str(x)
+        parts.append(f"{name} {words or 'no axes'}")
+    return " ".join(parts)
+
+
+def assert_right(
+    op: str, inputs: Any, output: Any, *, accumulate: str | None = None, **params: Any
+) -> None:
+    """Raise AssertionError unless an output is right for its inputs; no tolerance is to be chosen.
+
+    Inputs and output are tensors of any framework; several are given as tuples. The bound follows
+    from the operator, the dtypes and the length.
+
+    >>> x = np.array([0.0, 1.0, 2.0], np.float32)
+    >>> sz.assert_right("softmax", x, np.exp(x) / np.exp(x).sum())
+    >>> sz.assert_right("softmax", x, np.zeros(3, np.float32))
+    Traceback (most recent call last):
+        ...
+    AssertionError: softmax is wrong: JD201 zeros: every element is 0 (3 of 3 elements wrong)
+    """
+    key = operator_key(op)
+    if key not in definitions():
+        raise InvalidArgument(
+            f"assert_right: {op} has no definition over inputs yet; use sz.judge(kernel, {op!r})."
+        )
+    given = [_data(x) for x in (inputs if isinstance(inputs, tuple | list) else (inputs,))]
+    made = [_data(x) for x in (output if isinstance(output, tuple | list) else (output,))]
+    names = list(_parameters(key))[: len(given)]
+    arguments: dict[str, Any] = {**dict(zip(names, given, strict=True)), **params}
+    known = {*_parameters(key)}
+    strange = [name for name in params if name not in known]
+    if strange:
+        raise InvalidArgument(
+            f"assert_right: {op} has no parameter {strange[0]!r}; it has {', '.join(known)}."
+        )
+    dtype = made[0].dtype
+    due = by_definition(key, dtype, arguments, accumulate) or []
+    case = Case(key, "plain", dtype, "given", arguments, lambda: ())
+    for one, bound in zip(made, due, strict=False):
+        if (one.dtype, one.shape) != (bound.dtype, bound.shape):
+            raise AssertionError(
+                f"{op} is wrong: {one.dtype} of shape {one.shape}, not {bound.dtype} of "
+                f"shape {bound.shape}"
+            )
+        found = numbers_of(one)
+        if bound.wrong(found).any():
+            raise AssertionError(f"{op} is wrong: {diagnosed(Result(case, bound, found, {}))}")
+
+
+def _parameters(key: str) -> Sequence[str]:
+    return list(inspect.signature(definitions()[key]).parameters)
+
+
+def _data(x: Any) -> Data:
+    found: Data = _CLASSES[framework_of_tensor(x)]().read(x)
+    return found
+

@@ -1,0 +1,160 @@
+"""The verdict on a kernel: true or false, a short text, JSON, and a script to paste."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from suanzi.conformance.model.case import Case
+from suanzi.conformance.subjects.wire import Data
+from suanzi.judgement.findings import Finding
+
+Outcome = Literal["right", "wrong", "not taken", "cannot fail"]
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """What became of one case."""
+
+    id: str
+    outcome: Outcome
+    finding: Finding | None = None
+    share: float | None = None
+    """The largest error, as a multiple of its bound."""
+    case: Case | None = field(default=None, repr=False, compare=False)
+    expected: Sequence[Any] = field(default=(), repr=False, compare=False)
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of the inputs."""
+        given = self.case.arguments.values() if self.case else ()
+        return sum(x.size for x in given if isinstance(x, Data))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a kernel is right; false if it is wrong in one case."""
+
+    kernel: str
+    operator: str
+    framework: str
+    device: str
+    accumulate: str
+    cases: tuple[CaseResult, ...]
+    notes: tuple[Finding, ...] = ()
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        judged = [c for c in self.cases if c.outcome in ("right", "wrong")]
+        return bool(judged) and all(c.outcome == "right" for c in judged)
+
+    @property
+    def failures(self) -> tuple[CaseResult, ...]:
+        """The wrong cases, the smallest first."""
+        wrong = [c for c in self.cases if c.outcome == "wrong"]
+        return tuple(sorted(wrong, key=lambda c: c.elements))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong, each code once, in the smallest case that shows it."""
+        found: dict[str, Finding] = {}
+        for one in self.failures:
+            if one.finding is not None:
+                found.setdefault(one.finding.code, one.finding)
+        # What a call does is the reason of the rest, and a diagnosis says more than numbers.
+        return tuple(sorted(found.values(), key=lambda f: (f.code == "JD404", f.code)))
+
+    @property
+    def first_failure(self) -> CaseResult | None:
+        """The smallest case of the first finding; None if nothing is wrong."""
+        codes = [f.code for f in self.findings]
+        some = (c for c in self.failures if c.finding and c.finding.code == codes[0])
+        return next(some, None) if codes else None
+
+    @property
+    def script(self) -> str:
+        """A program that shows the first failure; empty if there is none."""
+        first = self.first_failure
+        return "" if first is None or first.case is None else _script(self, first, first.case)
+
+    def __str__(self) -> str:
+        judged = [c for c in self.cases if c.outcome in ("right", "wrong")]
+        wrong = sum(c.outcome == "wrong" for c in judged)
+        dtypes = ", ".join(dict.fromkeys(c.id.split("/")[2] for c in judged)) or "no dtype"
+        answer = "right" if self else "WRONG" if wrong else "not judged"
+        lines = [
+            f"{self.kernel} is {answer} as {self.operator}: {len(judged) - wrong} of {len(judged)} "
+            f"cases in {dtypes} ({self.framework} on {self.device}, accumulation in "
+            f"{self.accumulate})"
+        ]
+        for one in (*self.findings, *self.notes):
+            lines += textwrap.wrap(f"  {one}", 100, subsequent_indent="      ")
+            lines += [f"      {one.case}"] * bool(one.case)
+        shares = [c.share for c in judged if c.share is not None and c.outcome == "right"]
+        if self and shares:
+            lines.append(f"  largest error: {max(shares):.2f} of its bound")
+        unused = sum(c.outcome == "cannot fail" for c in self.cases)
+        if unused:
+            lines.append(f"  {unused} cases were left out: they accept a wrong answer")
+        if not judged:
+            lines.append("  no case fits the kernel: check its parameters, dtypes and shapes")
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """Return the verdict as JSON."""
+        said = {
+            "schema": SCHEMA,
+            "kernel": self.kernel,
+            "operator": self.operator,
+            "right": bool(self),
+            "framework": self.framework,
+            "device": self.device,
+            "accumulate": self.accumulate,
+            "seconds": round(self.seconds, 3),
+            "findings": [{**asdict(f), "title": f.title} for f in (*self.findings, *self.notes)],
+            "cases": [
+                {
+                    "id": c.id,
+                    "outcome": c.outcome,
+                    "code": c.finding.code if c.finding else None,
+                    "words": c.finding.words if c.finding else None,
+                    "share": c.share,
+                }
+                for c in self.cases
+            ],
+            "script": self.script,
+        }
+        return json.dumps(said, indent=1, allow_nan=False, default=str)
+
+
+def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
+    """Return a program that makes the inputs and calls the kernel."""
+    lines = [f"# {failure.id}", f"# {failure.finding}", "import ml_dtypes  # noqa: F401", "import numpy as np"]
+    tensors, named = [], []
+    for name, x in case.arguments.items():
+        if not isinstance(x, Data):
+            named.append(f"{name}={x!r}")
+            continue
+        tensors.append(name)
+        text = x.raw.hex()
+        short = f'bytes.fromhex("{text}")'
+        if len(text) > 600 and len(set(x.raw)) > 0:
+            short = "bytes.fromhex(\n" + "\n".join(
+                f'    "{text[i : i + 88]}"' for i in range(0, len(text), 88)
+            ) + "\n)"  # fmt: skip
+        lines.append(f"{name} = np.frombuffer({short}, {x.dtype!r}).reshape({tuple(x.shape)})")
+    module, _, function = verdict.kernel.rpartition("::")
+    if module:
+        lines.append(f"from {module.rpartition('/')[2].removesuffix('.py')} import {function}")
+    else:
+        lines.append(f"{function} = ...  # the kernel, of {verdict.framework}")
+    call = ", ".join([*tensors, *named])
+    lines += [f"print({function}({call}))  # make {verdict.framework} tensors of them first"]
+    for one in failure.expected[:1]:
+        few = [f"{v:.9g}" for v in one.truth.reshape(-1)[:8]]
+        lines.append(f"# right: {', '.join(few)}{' ...' if one.truth.size > 8 else ''}")
+    return "\n".join(lines) + "\n"
