@@ -83,10 +83,15 @@ if TYPE_CHECKING:  # what is loaded on first use; a misspelt name is an error
     from suanzi import conformance as conformance
     from suanzi import interface as interface
     from suanzi import mindspore as mindspore
+    from suanzi import nn as nn
     from suanzi import npy as npy
     from suanzi import port as port
     from suanzi import rules as rules
     from suanzi import safetensors as safetensors
+    from suanzi import truth as truth
+    from suanzi.judgement import assert_right as assert_right
+    from suanzi.judgement import judge as judge
+    from suanzi.judgement.testing import judged as judged
 else:
 
     def __getattr__(name: str) -> object:

@@ -13,7 +13,12 @@ from suanzi.status import InvalidArgument
 
 _ON_FIRST_USE = (
     "array_api", "conformance", "interface", "mindspore", "npy", "port", "rules", "safetensors",
+    "truth",
 )  # fmt: skip
+_OBJECTS = {
+    "assert_right": "judgement", "judge": "judgement", "judged": "judgement.testing",
+}  # fmt: skip
+"""Objects that are loaded on first use, by their modules."""
 _NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "port", "rules")
 """Where a name is looked for that the package itself does not have."""
 
@@ -34,6 +39,8 @@ def find(name: str, known: list[str]) -> Any:
     """
     if name in _ON_FIRST_USE:
         return importlib.import_module(f"suanzi.{name}")
+    if name in _OBJECTS:
+        return getattr(importlib.import_module(f"suanzi.{_OBJECTS[name]}"), name)
     if not name.startswith("_") and name in catalogues()[1:]:
         try:
             return catalogue(name).load()
@@ -87,4 +94,4 @@ def _signature(function: Any) -> str:
 def shown(names: dict[str, Any]) -> list[str]:
     """Return what ``dir(sz)`` lists: what is public, built-in names too, which ``*`` leaves out."""
     shadowing = {name for name in names if hasattr(builtins, name) and not name.startswith("_")}
-    return sorted({*names["__all__"], *shadowing, *_ON_FIRST_USE, *catalogues()[1:]})
+    return sorted({*names["__all__"], *shadowing, *_ON_FIRST_USE, *_OBJECTS, *catalogues()[1:]})

@@ -19,6 +19,7 @@ from suanzi._text import columns, printable
 from suanzi.cli import check as cli_check
 from suanzi.cli import config as cli_config
 from suanzi.cli import demo as cli_demo
+from suanzi.cli import judge as cli_judge
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
 from suanzi.cli import standards as cli_standards
@@ -387,6 +388,7 @@ app.command(cli_submit.verify)
 app.command(cli_check.compare)
 app.command(cli_check.header)
 app.command(cli_config.config)
+app.command(cli_judge.judge)
 app.command(cli_standards.standards)
 
 

@@ -126,7 +126,9 @@ def _bound(made: Tracked, dtype: str) -> Bound:
     allowed = np.where(free, 0.0, error)
     if dtype in NARROW:
         allowed = allowed + spacing_at(dtype, np.abs(truth) + allowed) / 2
-    return Bound(dtype, truth, np.where(np.isfinite(truth), allowed, 0.0), free if free.any() else None)
+    return Bound(
+        dtype, truth, np.where(np.isfinite(truth), allowed, 0.0), free if free.any() else None
+    )
 
 
 def bounds(expected: Expected) -> list[Bound] | None:
@@ -185,14 +187,18 @@ def chosen(
         for call in given
         if all(call.arguments.get(name, x) == x for name, x in params.items())
     ]
-    first = next((c for c in calls if c.group == "plain"), None)
-    more = list(sized(first, shapes)) if first else []
+    of_operands: dict[tuple[str, ...], Call] = {}
+    for call in calls:
+        if call.group == "plain":
+            names = tuple(n for n, x in call.arguments.items() if isinstance(x, Operand))
+            of_operands.setdefault(names, call)
+    more = [one for call in of_operands.values() for one in sized(call, shapes)]
     for dtype in dtypes:
         for call in [*([] if shapes is not None else calls), *more]:
             if call.dtypes and dtype not in call.dtypes:
                 continue
             of_sizes = ("ordinary", "whole numbers") if call in more and shapes is None else None
-            for name in call.classes or of_sizes or classes:
+            for name in of_sizes or call.classes or classes:
                 yield trial_of(op, dtype, call, name, accumulate)
 
 
@@ -255,7 +261,7 @@ def _resized(x: Any, length: int, n: int) -> Any:
     return type(x)(_renamed(x, length, n)) if isinstance(x, list | tuple) else x
 
 
-# ---- whether they can fail ------------------------------------------------------------------------
+# ---- whether they can fail -----------------------------------------------------------------------
 
 
 def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[np.float64]]]:

@@ -88,9 +88,9 @@ def _moved(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
         for by in (1, -1):
             if truth.shape[axis] > 1 and r.bound.accepts(np.roll(found, -by, axis)):
                 return "JD205", f"the result is shifted by {by} along axis {axis}"
-    if truth.ndim and truth.shape[-1] > 2 and not (truth == truth[..., :1]).all():
-        if (found == found[..., :1]).all():
-            return "JD206", "all elements of a row are equal"
+    wide = truth.ndim and truth.shape[-1] > 2 and not (truth == truth[..., :1]).all()
+    if wide and (found == found[..., :1]).all():
+        return "JD206", "all elements of a row are equal"
     return None
 
 
@@ -169,12 +169,16 @@ def _scaled(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     with np.errstate(all="ignore"):
         ratio, share = found / truth, allowed / np.abs(truth)
         middle = float(np.median(ratio))
-        if abs(middle - 1) > 1e-3 and (np.abs(ratio - middle) <= (8 * share + 1e-9) * abs(middle)).all():
+        if (
+            abs(middle - 1) > 1e-3
+            and (np.abs(ratio - middle) <= (8 * share + 1e-9) * abs(middle)).all()
+        ):
             return "JD402", f"every element is {middle:.6g} times the answer"
         off = found - truth
         step = float(np.median(off))
         if step and (np.abs(off - step) <= 8 * allowed + 1e-9 * abs(step)).all():
-            return "JD403", f"every element is {abs(step):.6g} too {'large' if step > 0 else 'small'}"
+            side = "large" if step > 0 else "small"
+            return "JD403", f"every element is {abs(step):.6g} too {side}"
     return None
 
 

@@ -122,6 +122,8 @@ _NOTHING = object()
 
 
 def _same(name: str, a: Any, b: Any, ndim: int) -> bool:
+    if name == "normalized_shape":  # the last axis, which no kernel asks for
+        return isinstance(a, int) or len(a) == 1
     if name == "axis" and isinstance(a, int) and isinstance(b, int) and ndim:
         return a % ndim == b % ndim
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
@@ -176,7 +178,9 @@ class Judging:
         share = 0.0
         for made, bound in zip(answer.outputs, expected, strict=False):
             if not isinstance(made, Data) or (made.dtype, made.shape) != (bound.dtype, bound.shape):
-                came = f"{made.dtype} of shape {made.shape}" if isinstance(made, Data) else f"{made!r}"
+                came = (
+                    f"{made.dtype} of shape {made.shape}" if isinstance(made, Data) else f"{made!r}"
+                )
                 words = f"{came}, not {bound.dtype} of shape {bound.shape}"
                 return Finding("JD103", words, case.id), None
             found = numbers_of(made)
@@ -195,7 +199,9 @@ class Judging:
         for case in some:
             first, second = self.asked.ask(case), self.asked.ask(case)
             if _raw(first) != _raw(second):
-                yield Finding("JD501", "two calls with the same inputs differ in their bits", case.id)
+                yield Finding(
+                    "JD501", "two calls with the same inputs differ in their bits", case.id
+                )
                 break
         for case in some:
             if (words := self._in_another_batch(case)) is not None:
@@ -219,7 +225,14 @@ class Judging:
             for n, x in tensors.items()
         }
         alone = self.asked.ask(
-            Case(case.op, case.group, case.dtype, case.title, {**case.arguments, **fewer}, case.expect)
+            Case(
+                case.op,
+                case.group,
+                case.dtype,
+                case.title,
+                {**case.arguments, **fewer},
+                case.expect,
+            )
         )
         if not isinstance(alone, Answer) or alone.status != "SUCCESS" or not alone.outputs:
             return None
@@ -272,13 +285,15 @@ def judge_with(
     """Judge what answers calls, as an operator; `dtypes` that are named must be taken."""
     start = time.perf_counter()
     key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
-    framework, *accepted = asked.facts.notes or ["numpy", "?"]
+    framework, accepted = "C", ["*", "**"]
+    if asked.backend.adapter.endswith("kernel_adapter:Adapter"):
+        framework, *accepted = asked.facts.notes
     judging = Judging(asked, frozenset(() if dtypes is None else names))
     results: list[CaseResult] = []
     seen: set[str] = set()
     stuck = 0
     for trial in chosen(key, names, shapes, accumulate, fixed):
-        if trial.case.id in seen or not fits(trial.case, accepted, fixed):
+        if not fits(trial.case, accepted, fixed) or trial.case.id in seen:
             continue
         seen.add(trial.case.id)
         results.append(judging.judged(trial))

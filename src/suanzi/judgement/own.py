@@ -122,4 +122,3 @@ def _parameters(key: str) -> Sequence[str]:
 def _data(x: Any) -> Data:
     found: Data = _CLASSES[framework_of_tensor(x)]().read(x)
     return found
-

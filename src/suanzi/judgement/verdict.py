@@ -35,7 +35,7 @@ class CaseResult:
         return sum(x.size for x in given if isinstance(x, Data))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """Whether a kernel is right; false if it is wrong in one case."""
 
@@ -80,6 +80,9 @@ class Verdict:
         """A program that shows the first failure; empty if there is none."""
         first = self.first_failure
         return "" if first is None or first.case is None else _script(self, first, first.case)
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self}>"
 
     def __str__(self) -> str:
         judged = [c for c in self.cases if c.outcome in ("right", "wrong")]
@@ -133,7 +136,12 @@ class Verdict:
 
 def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
     """Return a program that makes the inputs and calls the kernel."""
-    lines = [f"# {failure.id}", f"# {failure.finding}", "import ml_dtypes  # noqa: F401", "import numpy as np"]
+    lines = [
+        f"# {failure.id}",
+        f"# {failure.finding}",
+        "import ml_dtypes  # noqa: F401",
+        "import numpy as np",
+    ]
     tensors, named = [], []
     for name, x in case.arguments.items():
         if not isinstance(x, Data):

@@ -15,8 +15,12 @@ import functools
 import importlib.util
 import inspect
 import os
+import shlex
+import subprocess
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+import tempfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +41,7 @@ def framework_of(kernel: Any) -> str:
     kernel = inspect.unwrap(kernel) if callable(kernel) else kernel
     home = getattr(kernel, "__module__", None) or type(kernel).__module__
     found = _known(home)
-    function = kernel if hasattr(kernel, "__code__") else getattr(type(kernel), "__call__", None)
+    function = kernel if hasattr(kernel, "__code__") else vars(type(kernel)).get("__call__")
     names = getattr(function, "__globals__", {})
     used = getattr(getattr(function, "__code__", None), "co_names", ())
     some = [names[name] for name in used if name in names] + list(names.values())
@@ -55,7 +59,7 @@ def framework_of_tensor(x: Any) -> str:
     return next(filter(None, found), "numpy")
 
 
-def _known(module: str) -> Optional[str]:
+def _known(module: str) -> str | None:
     first = module.partition(".")[0]
     first = _ALSO.get(first, first)
     return first if first in FRAMEWORKS else None
@@ -88,7 +92,7 @@ class Numpy:
 
     name = "numpy"
 
-    def __init__(self, device: Optional[str] = None) -> None:
+    def __init__(self, device: str | None = None) -> None:
         if device not in (None, "cpu"):
             raise Unsupported(f"{self.name} has no device {device!r} here")
 
@@ -98,7 +102,7 @@ class Numpy:
     def read(self, x: Any) -> Data:
         return _data(np.asarray(x))
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (np.ndarray, np.generic)
 
     def write(self, x: Any, data: Data) -> bool:
@@ -106,11 +110,15 @@ class Numpy:
         x[...] = _array(data)
         return True
 
-    def addresses(self, x: Any) -> Tuple[int, int]:
+    def addresses(self, x: Any) -> tuple[int, int]:
         """Return where the memory of a tensor begins and ends; the same twice if unknown."""
         if not isinstance(x, np.ndarray) or not x.size:
             return 0, 0
-        return np.lib.array_utils.byte_bounds(x) if hasattr(np.lib, "array_utils") else np.byte_bounds(x)
+        return (
+            np.lib.array_utils.byte_bounds(x)
+            if hasattr(np.lib, "array_utils")
+            else np.byte_bounds(x)
+        )
 
     def is_expanded(self, x: Any) -> bool:
         return any(s == 0 and n > 1 for s, n in zip(getattr(x, "strides", ()), x.shape))
@@ -129,7 +137,7 @@ class Numpy:
 class Torch(Numpy):
     name = "torch"
 
-    def __init__(self, device: Optional[str] = None) -> None:
+    def __init__(self, device: str | None = None) -> None:
         import torch
 
         self.torch, self.device = torch, torch.device(device or "cpu")
@@ -154,14 +162,14 @@ class Torch(Numpy):
         raw = plain.view(self.torch.uint8).numpy().tobytes() if plain.numel() else b""
         return Data(name, tuple(x.shape), raw)
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (self.torch.Tensor,)
 
     def write(self, x: Any, data: Data) -> bool:
         x.detach().copy_(self.make(data))
         return True
 
-    def addresses(self, x: Any) -> Tuple[int, int]:
+    def addresses(self, x: Any) -> tuple[int, int]:
         storage = x.untyped_storage()
         return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
 
@@ -172,7 +180,9 @@ class Torch(Numpy):
         return str(x.device.type)
 
     def poison(self, count: int) -> None:
-        some = [self.torch.full((count,), 255, dtype=self.torch.uint8, device=self.device) for _ in "ab"]
+        some = [
+            self.torch.full((count,), 255, dtype=self.torch.uint8, device=self.device) for _ in "ab"
+        ]
         del some
 
     def synchronize(self) -> None:
@@ -184,7 +194,7 @@ class Torch(Numpy):
 class Jax(Numpy):
     name = "jax"
 
-    def __init__(self, device: Optional[str] = None) -> None:
+    def __init__(self, device: str | None = None) -> None:
         import jax
 
         jax.config.update("jax_enable_x64", True)
@@ -193,13 +203,13 @@ class Jax(Numpy):
     def make(self, data: Data) -> Any:
         return self.jax.device_put(_array(data), self.device)
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (self.jax.Array, np.ndarray, np.generic)
 
     def write(self, x: Any, data: Data) -> bool:
         return False
 
-    def addresses(self, x: Any) -> Tuple[int, int]:
+    def addresses(self, x: Any) -> tuple[int, int]:
         return 0, 0  # arrays do not change: a result may share memory
 
     def is_expanded(self, x: Any) -> bool:
@@ -215,7 +225,7 @@ class Jax(Numpy):
 class Suanzi(Numpy):
     name = "suanzi"
 
-    def __init__(self, device: Optional[str] = None) -> None:
+    def __init__(self, device: str | None = None) -> None:
         super().__init__(device)
         import suanzi
 
@@ -227,13 +237,13 @@ class Suanzi(Numpy):
     def read(self, x: Any) -> Data:
         return Data(x.dtype.name, tuple(x.shape), np.ascontiguousarray(x.numpy()).tobytes())
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (self.suanzi.Tensor,)
 
     def write(self, x: Any, data: Data) -> bool:
         return False
 
-    def addresses(self, x: Any) -> Tuple[int, int]:
+    def addresses(self, x: Any) -> tuple[int, int]:
         return super().addresses(x.numpy()) if x.size else (0, 0)
 
     def is_expanded(self, x: Any) -> bool:
@@ -243,7 +253,7 @@ class Suanzi(Numpy):
 class Cupy(Numpy):
     name = "cupy"
 
-    def __init__(self, device: Optional[str] = None) -> None:
+    def __init__(self, device: str | None = None) -> None:
         import cupy
 
         self.cupy = cupy
@@ -257,14 +267,14 @@ class Cupy(Numpy):
     def read(self, x: Any) -> Data:
         return _data(self.cupy.asnumpy(x))
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (self.cupy.ndarray,)
 
     def write(self, x: Any, data: Data) -> bool:
         x[...] = self.make(data)
         return True
 
-    def addresses(self, x: Any) -> Tuple[int, int]:
+    def addresses(self, x: Any) -> tuple[int, int]:
         return x.data.ptr, x.data.ptr + x.nbytes
 
     def device_of(self, x: Any) -> str:
@@ -283,7 +293,7 @@ class _ByFloat32(Numpy):
 
     module: Any
 
-    def __init__(self, device: Optional[str] = None) -> None:
+    def __init__(self, device: str | None = None) -> None:
         self.module = importlib.import_module(self.name)
 
     def _tensor(self, array: np.ndarray) -> Any:
@@ -293,7 +303,7 @@ class _ByFloat32(Numpy):
         array = _array(data)
         if data.dtype != "bfloat16":
             return self._tensor(array)
-        return self._tensor(array.astype(np.float32)).astype(getattr(self.module, "bfloat16"))
+        return self._tensor(array.astype(np.float32)).astype(self.module.bfloat16)
 
     def read(self, x: Any) -> Data:
         name = str(x.dtype).rpartition(".")[2].lower()
@@ -301,14 +311,14 @@ class _ByFloat32(Numpy):
             return _data(np.asarray(x.numpy() if self.name == "paddle" else x.asnumpy()))
         import ml_dtypes
 
-        wide = x.astype(getattr(self.module, "float32"))
+        wide = x.astype(self.module.float32)
         array = wide.numpy() if self.name == "paddle" else wide.asnumpy()
         return _data(array.astype(ml_dtypes.bfloat16))
 
     def write(self, x: Any, data: Data) -> bool:
         return False
 
-    def addresses(self, x: Any) -> Tuple[int, int]:
+    def addresses(self, x: Any) -> tuple[int, int]:
         return 0, 0
 
     def is_expanded(self, x: Any) -> bool:
@@ -324,7 +334,7 @@ class Paddle(_ByFloat32):
     def _tensor(self, array: np.ndarray) -> Any:
         return self.module.to_tensor(array)
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (self.module.Tensor,)
 
 
@@ -334,7 +344,7 @@ class Mindspore(_ByFloat32):
     def _tensor(self, array: np.ndarray) -> Any:
         return self.module.Tensor(array)
 
-    def kind(self) -> Tuple[type, ...]:
+    def kind(self) -> tuple[type, ...]:
         return (self.module.Tensor,)
 
 
@@ -368,6 +378,40 @@ def load(file: str, name: str) -> Callable[..., Any]:
     return found
 
 
+def _command(text: str) -> Callable[..., Any]:
+    """Return a program as a kernel: it reads .npy files and writes one.
+
+    Numbers that .npy files do not know, as bfloat16, are there as the integers of their bits.
+    """
+
+    def run(*arrays: np.ndarray) -> np.ndarray:
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for i, array in enumerate(arrays):
+                files.append(os.path.join(folder, f"input{i}.npy"))
+                np.save(files[-1], _as_bits(array))
+            output = os.path.join(folder, "output.npy")
+            words = text.replace("{inputs}", " ".join(map(shlex.quote, files)))
+            words = words.replace("{output}", shlex.quote(output))
+            done = subprocess.run(words, shell=True, capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()[-500:]}")
+            if not os.path.exists(output):
+                raise RuntimeError("the command wrote no output")
+            made = np.load(output)
+        first = arrays[0].dtype
+        same = made.dtype != first and first.kind == "V" and made.dtype.itemsize == first.itemsize
+        return made.view(first) if same else made
+
+    return run
+
+
+def _as_bits(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind != "V":
+        return array
+    return array.view({1: np.uint8, 2: np.uint16}[array.dtype.itemsize])
+
+
 class Adapter:
     """A kernel."""
 
@@ -377,12 +421,15 @@ class Adapter:
 
     def __init__(
         self,
-        kernel: Optional[Callable[..., Any]] = None,
+        kernel: Callable[..., Any] | None = None,
         file: str = "",
         function: str = "",
-        framework: Optional[str] = None,
-        device: Optional[str] = None,
+        framework: str | None = None,
+        device: str | None = None,
+        command: str | None = None,
     ) -> None:
+        if command is not None:
+            kernel, framework = _command(command), "numpy"
         self.kernel = load(file, function) if kernel is None else kernel
         self.name = getattr(self.kernel, "__name__", type(self.kernel).__name__)
         chosen = framework or framework_of(self.kernel)
@@ -390,10 +437,10 @@ class Adapter:
             raise TypeError(f"{chosen} is not a framework; there are {', '.join(_CLASSES)}")
         self.framework: Any = _CLASSES[chosen](device)
         self.notes = [chosen, *self.accepted()]
-        self._memory: Dict[Tuple[str, Tuple[int, ...], int], Any] = {}
-        self._taken: Dict[Tuple[str, Tuple[int, ...]], int] = {}
+        self._memory: dict[tuple[str, tuple[int, ...], int], Any] = {}
+        self._taken: dict[tuple[str, tuple[int, ...]], int] = {}
 
-    def accepted(self) -> List[str]:
+    def accepted(self) -> list[str]:
         """Return the names of the parameters that the kernel takes; ``*`` and ``**`` for any."""
         try:
             parameters = inspect.signature(self.kernel).parameters.values()
@@ -432,11 +479,13 @@ class Adapter:
     def status(self, error: Exception) -> None:
         """A kernel has no status codes."""
 
-    def call(self, op: str, arguments: Dict[str, Any]) -> Any:
+    def call(self, op: str, arguments: dict[str, Any]) -> Any:
         """Call the kernel: tensors in order, then parameters by name; and watch it."""
         self._taken.clear()
         tensors = {n: x for n, x in arguments.items() if isinstance(x, self.framework.kind())}
-        named = {n: x for n, x in arguments.items() if n not in tensors and self._has(n, len(tensors))}
+        named = {
+            n: x for n, x in arguments.items() if n not in tensors and self._has(n, len(tensors))
+        }
         before = {name: self.framework.read(x).raw for name, x in tensors.items()}
         self.framework.poison(max([len(raw) for raw in before.values()] or [64]))
         made = self.kernel(*tensors.values(), **named)
@@ -448,18 +497,20 @@ class Adapter:
                 raise Broken(f"JD104: the kernel changes its input {name}")
         return found
 
-    def _checked(self, x: Any, tensors: Dict[str, Any]) -> Any:
+    def _checked(self, x: Any, tensors: dict[str, Any]) -> Any:
         kind = self.framework.kind()
         if isinstance(x, (bool, int, float)) and not isinstance(x, np.generic):
             raise Broken(f"JD102: the kernel returns a {type(x).__name__}, not a tensor")
         if not isinstance(x, kind):
-            raise Broken(f"JD102: the kernel returns a {type(x).__name__}, not a tensor of {self.framework.name}")
+            words = f"{type(x).__name__}, not a tensor of {self.framework.name}"
+            raise Broken(f"JD102: the kernel returns a {words}")
         plain = [c for c in kind if type(x) is c] or type(x).__name__ in ("Parameter", "ArrayImpl")
         if not plain and not isinstance(x, np.generic):
-            raise Broken(f"JD106: the result is a {type(x).__name__}, a subclass that may compute later")
+            raise Broken(f"JD106: a {type(x).__name__} is a subclass that may compute later")
         place = {self.framework.device_of(t) for t in tensors.values()}
         if place and self.framework.device_of(x) not in place:
-            raise Broken(f"JD105: the result is on {self.framework.device_of(x)}, the inputs on {', '.join(place)}")
+            here = self.framework.device_of(x)
+            raise Broken(f"JD105: the result is on {here}, the inputs on {', '.join(place)}")
         first, last = self.framework.addresses(x)
         for name, t in tensors.items():
             start, end = self.framework.addresses(t)

@@ -1,0 +1,63 @@
+"""Kernels as tests of pytest: `judged`, one test for each case."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from suanzi.conformance.running.process import Local
+from suanzi.conformance.subjects.kernel_adapter import Adapter
+from suanzi.judgement.cases import Trial, chosen
+from suanzi.judgement.engine import Judging, dtype_names, fits, operator_key
+
+
+def judged(
+    op: str,
+    *,
+    dtypes: Sequence[Any] | str | None = None,
+    shapes: Sequence[Any] | None = None,
+    device: str | None = None,
+    framework: str | None = None,
+    accumulate: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Turn a function that returns a kernel into tests, one for each case; `-k` selects some.
+
+    The function may take fixtures and parameters, as any test. The arguments are those of
+    `sz.judge`::
+
+        @sz.judged("rms_norm", dtypes="bfloat16")
+        def test_rms_norm():
+            return my_rms_norm
+    """
+    import pytest
+
+    key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
+    trials: dict[str, Trial] = {}
+    for trial in chosen(key, names, shapes, accumulate, fixed):
+        trials.setdefault(trial.case.id.partition("/")[2], trial)
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        def run(suanzi_case: str, **given: Any) -> None:
+            trial = trials[suanzi_case]
+            adapter = Adapter(function(**given), framework=framework, device=device)
+            if not fits(trial.case, adapter.accepted(), fixed):
+                pytest.skip("the kernel does not take the parameters of this case")
+            must = frozenset(() if dtypes is None else names)
+            found = Judging(Local(adapter), must).judged(trial)
+            if found.outcome == "wrong":
+                pytest.fail(f"{op} is wrong: {found.finding}", pytrace=False)
+            if found.outcome != "right":
+                pytest.skip(str(found.finding or "the case accepts a wrong answer"))
+
+        own = inspect.signature(function).parameters.values()
+        case = inspect.Parameter("suanzi_case", inspect.Parameter.KEYWORD_ONLY)
+        run.__signature__ = inspect.Signature([*own, case])  # type: ignore[attr-defined]
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__module__ = function.__module__
+        marked: Callable[..., None] = pytest.mark.parametrize("suanzi_case", list(trials))(run)
+        marked.pytestmark += list(getattr(function, "pytestmark", ()))  # type: ignore[attr-defined]
+        return marked
+
+    return decorate
