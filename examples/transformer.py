@@ -95,7 +95,7 @@ class Transformer:
 
     def logits(self, tokens: list[int], cache: Cache) -> sz.Tensor:
         """Return the scores of what follows each of some more tokens."""
-        x = self.weights["embedding"][sz.tensor(tokens)]
+        x = sz.nn.embedding(self.weights["embedding"], sz.tensor(tokens))
         for i in range(self.size.layers):
             x = x + self._attention(i, x, cache)
             x = x + self._mlp(i, x)
