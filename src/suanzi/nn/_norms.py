@@ -186,7 +186,7 @@ class Pieces(_Norm):
             return x
         shape = self.x.shape
         turned = reshaped(x, (shape[1], *shape[2:], shape[0]))
-        return dense(permuted(turned, (x.ndim and len(shape) - 1, 0, *range(1, len(shape) - 1))))
+        return dense(permuted(turned, (len(shape) - 1, *range(len(shape) - 1))))
 
     def with_running(self) -> Pieces:
         """Return itself with the running statistics."""
