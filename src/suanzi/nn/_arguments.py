@@ -23,7 +23,7 @@ def float_operand(op: Operator, name: str, x: Any) -> Tensor:
 
 
 def float_operands(op: Operator, given: dict[str, Any]) -> dict[str, Tensor]:
-    """Return arguments promoted to one dtype of floats; optional ones that are None are left out."""
+    """Return arguments promoted to one dtype of floats, without optional ones that are None."""
     required = _required(op.key)
     found = {n: real_argument(op, n, x) for n, x in given.items() if x is not None or n in required}
     target = dtype_of(op, found, None)
@@ -51,4 +51,9 @@ def real_parameter(op: Operator, name: str, x: Any) -> float:
     number = number_argument(op, name, x)
     if isinstance(number, complex):
         raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a real number.")
-    return float(number)
+    try:
+        return float(number)
+    except OverflowError:
+        raise InvalidArgument(
+            f"{op.title}: {name} is {shown(x)}, beyond float64; give a smaller number."
+        ) from None

@@ -1,0 +1,95 @@
+"""Operands of every kind for every model operator: an answer or a status, and never a crash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi.conformance.cases.catalogues import valid
+from suanzi.conformance.model.members import members
+from suanzi.conformance.subjects.suanzi_adapter import create, function_of
+from suanzi.conformance.subjects.wire import Data
+from suanzi.registry import REGISTRY
+from suanzi.standard.catalogues import catalogue
+
+catalogue("nn").load()
+OPS = list(members("nn"))
+RANDOM = {"nn:dropout", "nn:gumbel_softmax"}
+
+
+def arguments(op: str) -> dict[str, Any]:
+    return {n: create(x) if isinstance(x, Data) else x for n, x in valid(op).items()}
+
+
+def floats(op: str) -> list[str]:
+    return [n for n, x in valid(op).items() if isinstance(x, Data) and x.dtype == "float32"]
+
+
+def values(found: Any) -> list[np.ndarray[Any, Any]]:
+    some = found if isinstance(found, list | tuple) else [found]
+    some = [x.to_dense() if isinstance(x, sz.SparseTensor) else x for x in some]
+    return [np.asarray(x, np.float64) for x in some if isinstance(x, sz.Tensor)]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_sparse_operands_are_computed_or_refused(op: str) -> None:
+    given = arguments(op)
+    want = values(function_of(op)(**given)[1:])
+    for name in floats(op):
+        if not given[name].ndim:
+            continue
+        status, *found = function_of(op)(**{**given, name: sz.to_sparse(given[name])})
+        if status is sz.Status.SUCCESS:
+            if op not in RANDOM:
+                for a, b in zip(values(found), want, strict=True):
+                    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-30)
+        else:
+            assert status is sz.Status.TYPE_MISMATCH, name
+            assert "to_dense()" in str(sz.interface.last_error())
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_operands_that_are_destroyed_or_missing(op: str) -> None:
+    optional = {p.name for p in members("nn")[op].parameters if not p.required}
+    for name, x in valid(op).items():
+        if not isinstance(x, Data):
+            continue
+        gone = create(x)
+        sz.destroy(gone)
+        for wrong in (gone, None):
+            if wrong is None and name in optional:
+                continue
+            status, *found = function_of(op)(**{**arguments(op), name: wrong})
+            assert status is sz.Status.UNINITIALIZED_OBJECT, (name, wrong)
+            assert all(one is None for one in found)
+            assert name in str(sz.interface.last_error())
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_quantised_operands_count_as_their_numbers(op: str) -> None:
+    """A quantised operand is what it stands for, or it is refused."""
+    given = arguments(op)
+    for name in floats(op):
+        quantised = sz.quantize(given[name], sz.QT_SYM_INT16)
+        meant = sz.dequantize(quantised) if hasattr(sz, "dequantize") else None
+        status, *found = function_of(op)(**{**given, name: quantised})
+        if status is not sz.Status.SUCCESS:
+            assert status in (sz.Status.TYPE_MISMATCH, sz.Status.INVALID_ARGUMENT), name
+        elif meant is not None and op not in RANDOM:
+            want = values(function_of(op)(**{**given, name: meant})[1:])
+            for a, b in zip(values(found), want, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_complex_numbers_and_words_are_refused(op: str) -> None:
+    for name in floats(op):
+        given = arguments(op)
+        spectrum = sz.cast(given[name], sz.complex64)
+        assert function_of(op)(**{**given, name: spectrum})[0] is sz.Status.TYPE_MISMATCH
+        assert function_of(op)(**{**given, name: "words"})[0] is not sz.Status.SUCCESS
+        with pytest.raises((sz.StatusError, TypeError)):
+            REGISTRY[op].function(**{**given, name: object()})
