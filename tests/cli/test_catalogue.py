@@ -152,13 +152,15 @@ def test_dtypes_in_words_have_no_codes(dtypes: str) -> None:
 
 
 def test_an_operator_of_a_catalogue_shows_its_bounds() -> None:
-    found = entry("nn:softmax").to_dict()
+    found = entry("nn:softmax").to_dict(bounds=True)
     assert found["catalogue"] == "nn"
-    assert "minimal" not in found
+    assert "minimal" not in dict(entry("softmax").lines())
     bounds = found["bounds in ULP"]
     assert any(
         one.startswith("rows of 7: bfloat16 0.50") or "bfloat16 0.5 " in one for one in bounds
     )
     assert all(name in bounds[0] for name in ("float16", "float32", "float64"))
     assert "bounds in ULP" in dict(entry("softmax").lines())
-    assert "bounds in ULP" not in entry("add").to_dict()
+    assert "bounds in ULP" not in entry("add").to_dict(bounds=True)
+    assert [one.interface.key for one in entries("softmaxes", of="nn")][0] == "nn:softmax"
+    assert main(["ops", "--catalogue", "nn"]) == 0

@@ -308,7 +308,7 @@ def op(name: str, *, json: Json = False) -> int:
     """
     found = entry(name)
     if json:
-        _print_json(found.to_dict())
+        _print_json(found.to_dict(bounds=True))
         return ANSWER
     _show_rows((), found.lines())
     for part in found.documentation():

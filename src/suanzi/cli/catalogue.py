@@ -112,8 +112,8 @@ class Entry:
             return None
         return f"{self.operator.domain}; outside NaN, INVALID_ARGUMENT in the standard's form"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
+    def to_dict(self, bounds: bool = False) -> dict[str, Any]:
+        """Return everything as plain data; `bounds` of typical calls take a second to compute."""
         own = self.interface
         description, example = self.documentation()
         return {
@@ -126,7 +126,7 @@ class Entry:
             "category": own.category,
             "direction": self.direction,
             "backward" if self.direction == "forward" else "forward": list(self.partners),
-            **({"minimal": own.minimal} if own.catalogue == STANDARD else {}),
+            "minimal": own.minimal,
             "implemented": self.operator is not None,
             "Python": self.call,
             "standard" if own.catalogue == STANDARD else "C form": self.standard_form,
@@ -135,7 +135,7 @@ class Entry:
             "statuses": [status.name for status in own.statuses],
             "promotion": self.promotion,
             "accuracy": self.accuracy,
-            **({} if own.catalogue == STANDARD else {"bounds in ULP": self.bounds}),
+            **({"bounds in ULP": self.bounds} if bounds and own.catalogue != STANDARD else {}),
             "domain": self.domain,
             "errata": [
                 f"{e.id}: {e.here}" for e in errata_of(own.name) if own.catalogue == STANDARD
@@ -147,9 +147,11 @@ class Entry:
     def lines(self) -> list[tuple[str, str]]:
         """Return everything but description and example as labelled lines, for a person."""
         lines = []
-        for label, value in self.to_dict().items():
+        for label, value in self.to_dict(bounds=True).items():
             if label in ("description", "example"):
                 continue
+            if label == "minimal" and self.interface.catalogue != STANDARD:
+                continue  # a set of the standard's
             if isinstance(value, bool):
                 value = "yes" if value else "no"
             elif isinstance(value, list):
