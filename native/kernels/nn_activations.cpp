@@ -176,7 +176,9 @@ constexpr auto softplus = staged(
     scaled_exponent<0>, SUANZI_REST {
       B x = *in;
       Pair<B> z = with_factor(x, p[0]);
-      B found = log_of_1_and_exp(z, e) / number<B>(p[0]);
+      B log = log_of_1_and_exp(z, e), found;
+      if constexpr (is_single<B>) found = times(log, constant<B>(1 / p[0]));  // beta has no rounding of its own
+      else found = log / number<B>(p[0]);
       *out = xs::select(z.high > number<B>(p[1]), x, nan_as(x, found));
     });
 constexpr auto softplus_bwd = staged(
