@@ -108,23 +108,35 @@ void tile(const void* a_, std::ptrdiff_t a_row, const void* b_, void* c_, std::p
 
 // ---- columns ------------------------------------------------------------------------------------
 
-template <class T, bool exact>
+// The first n elements of a vector and zeros.
+template <class T>
+inline Vector<T> load_some(const T* from, i64 n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
+  else return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
+#else
+  if (n == lanes<T>) return load(from);
+  Vector<T> found{};
+  std::memcpy(&found, from, static_cast<std::size_t>(n) * sizeof(T));
+  return found;
+#endif
+}
+
+// With `pieces`, there are as many.
+template <class T, bool exact, int pieces>
 void pack_rows(const T* planes, const Windows& w, i64 first, i64 depth, i64 width, T* out) {
   i64 taps = w.lines * w.across, c = first / taps, q = first % taps / w.across, x = first % w.across;
+  i64 count = pieces ? pieces : w.count;
   for (i64 k = 0; k < depth; ++k, out += width) {
     const T* from = planes + c * w.plane + w.shifts[x];
-    const i64* starts = w.starts + q * w.count;
-    for (i64 i = 0; i < w.count; ++i) {
+    const i64* starts = w.starts + q * count;
+    auto copy = [&](i64 i) {
       const T* line = from + starts[i];
-      T* to = out + w.pieces[i].to;
-      i64 n = w.pieces[i].length, j = 0;
-      if constexpr (exact) {
-        for (; j + lanes<T> <= n; j += lanes<T>) store<T>(load(line + j), to + j);
-        if (j < n) std::memcpy(to + j, line + j, static_cast<std::size_t>(n - j) * sizeof(T));
-      } else {
-        for (; j < n; j += lanes<T>) store<T>(load(line + j), to + j);
-      }
-    }
+      store<T>(exact ? load_some(line, w.pieces[i].length) : load(line), out + w.pieces[i].to);
+    };
+    if constexpr (pieces > 0) unrolled<pieces>([&](auto i) { copy(i); });
+    else
+      for (i64 i = 0; i < count; ++i) copy(i);
     if (++x == w.across) {
       x = 0;
       if (++q == w.lines) q = 0, ++c;
@@ -136,8 +148,13 @@ template <class T>
 void pack(const void* planes, const Windows& windows, i64 first, i64 depth, i64 width, bool exact, void* out) {
   auto from = static_cast<const T*>(planes);
   auto to = static_cast<T*>(out);
-  if (exact) pack_rows<T, true>(from, windows, first, depth, width, to);
-  else pack_rows<T, false>(from, windows, first, depth, width, to);
+  auto run = [&]<int pieces>() {
+    if (exact) pack_rows<T, true, pieces>(from, windows, first, depth, width, to);
+    else pack_rows<T, false, pieces>(from, windows, first, depth, width, to);
+  };
+  if (windows.count == 2) run.template operator()<2>();
+  else if (windows.count == 3) run.template operator()<3>();
+  else run.template operator()<0>();
 }
 
 // Several vectors at once, also of different lines, so that their sums do not wait for one another. What is missing in
@@ -148,43 +165,24 @@ void direct(const void* planes_, const Windows& w, i64 channels, const void* wei
   auto planes = static_cast<const T*>(planes_);
   auto weights = static_cast<const T*>(weights_);
   auto out = static_cast<T*>(out_);
-  for (i64 piece = 0, j = 0; piece < w.count;) {
-    i64 at[slots], shift[slots];
-    int found = 0;
-    for (; found < slots && piece < w.count; ++found) {
-      at[found] = piece, shift[found] = j;
-      j += lanes<T>;
-      if (j >= w.pieces[piece].length) ++piece, j = 0;
-    }
-    for (int i = found; i < slots; ++i) at[i] = at[found - 1], shift[i] = shift[found - 1];
+  for (i64 piece = 0; piece < w.count; piece += slots) {
+    i64 at[slots];
+    for (int i = 0; i < slots; ++i) at[i] = piece + i < w.count ? piece + i : w.count - 1;
     V sums[slots];
     unrolled<slots>([&](auto i) { sums[i] = V{}; });
     const T* weight = weights;
     for (i64 c = 0; c < channels; ++c)
       for (i64 q = 0; q < w.lines; ++q) {
         const T* from[slots];
-        unrolled<slots>([&](auto i) { from[i] = planes + c * w.plane + w.starts[q * w.count + at[i]] + shift[i]; });
+        unrolled<slots>([&](auto i) { from[i] = planes + c * w.plane + w.starts[q * w.count + at[i]]; });
         for (i64 x = 0; x < w.across; ++x, ++weight) {
           V one = all<T>(*weight);
           i64 far = w.shifts[x];
           unrolled<slots>([&](auto i) { sums[i] = add_product(one, load(from[i] + far), sums[i]); });
         }
       }
-    unrolled<slots>([&](auto i) { store<T>(sums[i], out + w.pieces[at[i]].to + shift[i]); });
+    unrolled<slots>([&](auto i) { store<T>(sums[i], out + w.pieces[at[i]].to); });
   }
-}
-
-// The first n elements of a vector and zeros.
-template <class T>
-inline Vector<T> load_some(const T* from, i64 n) {
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), from);
-  else return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << n) - 1), from);
-#else
-  Vector<T> found{};
-  std::memcpy(&found, from, static_cast<std::size_t>(n) * sizeof(T));
-  return found;
-#endif
 }
 
 // bfloat16 is the upper half of a float.

@@ -6,7 +6,7 @@
 
 namespace suanzi {
 
-// Columns side by side that come from one line of the input, for every tap of a kernel.
+// Columns side by side that come from one line of the input, for every tap of a kernel: a vector of them at most.
 struct Piece {
   std::int64_t to, length;  // in columns
 };

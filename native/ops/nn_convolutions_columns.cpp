@@ -132,7 +132,7 @@ void Columns<T>::choose_pieces() {
     first_pieces_.push_back(static_cast<std::int64_t>(pieces_.size()));
     first_starts_.push_back(static_cast<std::int64_t>(starts_.size()));
     for (std::int64_t at = begin; at < end; ++pieces) {
-      std::int64_t there = std::min(end - at, across_ - at % across_);
+      std::int64_t there = std::min({end - at, across_ - at % across_, std::int64_t{loops_.lanes}});
       pieces_.push_back({at - begin, there});
       at += there;
     }
