@@ -12,7 +12,7 @@ from frameworks.common import GRADIENTS, Framework, count, kept_at, named, numpy
 from frameworks.jax_lowering import Programs, share_contexts
 from frameworks.jax_random import draws, key, normal, uniform
 from frameworks.jax_transforms import adjoint_of, bilinear, c2c, c2r, half, linear, norm, r2c, svd
-from frameworks.nn_jax import affine, attention, convolved, gradients, softplus
+from frameworks.nn_jax import affine, attention, convolved, gradients, rotated, softplus
 from jax.experimental import sparse
 from wire import Data, Unsupported
 
@@ -107,6 +107,7 @@ MISSING = {
     "is_contiguous": "JAX shows no layout of its arrays",
     "create_quant_tensor": "JAX has no quantised arrays",
     "destroy": "JAX frees arrays by itself",
+    **nn_jax.MISSING,
 }
 """What JAX does not have, and why."""
 

@@ -37,6 +37,8 @@ FUNCTIONS = {
     **{f"conv{n}d": ("x weight bias",
                      "convolved(x, weight, bias, stride, padding, dilation, groups)")
        for n in (1, 2, 3)},
+    "rotary_embedding": ("x", "rotated(x, cos, sin, interleaved)"),
+    "embedding": ("weight", "jnp.take(weight, indices, 0)"),
     "scaled_dot_product_attention": (
         "q k v", "attention(q, k, v, mask, causal, scale, softcap, window, sink, masked_rows, "
         "align)"),
@@ -44,7 +46,21 @@ FUNCTIONS = {
 """What a function is called with, and the operands whose gradients its backward operator gives."""
 
 MAPPING = model_table(FUNCTIONS)
-NO_LAYERS = "JAX has no such layer or loss; Flax and Optax have"
+MAPPING["nn:one_hot"] = "jax.nn.one_hot(indices, num_classes, dtype=dtype)"
+_ABSENT = """
+prelu layer_norm rms_norm group_norm instance_norm batch_norm normalize cosine_similarity dropout
+conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d
+avg_pool2d avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d unfold fold pixel_shuffle
+pixel_unshuffle cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss kl_div bce
+bce_with_logits ctc_loss grid_sample gumbel_softmax
+"""
+MISSING = {
+    f"nn:{name}{end}": "JAX has no such layer or loss; Flax and Optax have"
+    for name in _ABSENT.split()
+    for end in ("", "_bwd")
+}
+"""What JAX itself does not have."""
 
 
 def gradients(function, grad, *operands):
@@ -110,3 +126,17 @@ def attention(q, k, v, mask, causal, scale, softcap, window, sink, masked_rows, 
     )  # fmt: skip
     y = jnp.swapaxes(y, -2, -3)
     return y if q.ndim == 4 else y[:, 0]
+
+
+def rotated(x, cos, sin, interleaved):
+    """Return a rotary embedding as model files write it."""
+    pairs = cos.shape[-1]
+    part, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
+    a, b = (part[..., ::2], part[..., 1::2]) if interleaved else jnp.split(part, 2, -1)
+    both = a * cos - b * sin, b * cos + a * sin
+    if interleaved:
+        found = jnp.stack(both, -1)
+        found = found.reshape(*found.shape[:-2], -1)
+    else:
+        found = jnp.concatenate(both, -1)
+    return jnp.concatenate([found, rest], -1)

@@ -66,13 +66,44 @@ FUNCTIONS = {
     "bce_with_logits": (
         "x target", f"{_F}.binary_cross_entropy_with_logits(x, target, weight, "
         "reduction=reduction, pos_weight=pos_weight)"),
-    "cosine_similarity": ("x1 x2", f"{_F}.cosine_similarity(x1, x2, axis, eps)"),
+    "cosine_similarity": ("x1 x2", "cosine(x1, x2, axis, eps, joint)"),
+    "ctc_loss": (
+        "log_probs", f"{_F}.ctc_loss(log_probs, *labels(targets, input_lengths, target_lengths), "
+        "blank, reduction, zero_infinity)"),
+    "embedding": ("weight", f"{_F}.embedding(indices.long(), weight, padding_idx)"),
+    "one_hot": ("", f"{_F}.one_hot(indices.long(), num_classes).to(dtype)"),
+    "dropout": ("x", "masked(x, p, mask)"),
+    "rotary_embedding": ("x", "rotated(x, cos, sin, interleaved)"),
+    **{f"max_pool{n}d": ("x", f"pooled({n}, x, kernel_size, stride, padding, dilation, ceil_mode)")
+       for n in (1, 2, 3)},
+    **{f"avg_pool{n}d": (
+        "x", f"averaged({n}, x, kernel_size, stride, padding, ceil_mode, count_include_pad, "
+        "divisor_override)") for n in (1, 2, 3)},
+    **{f"adaptive_{kind}_pool{n}d": ("x", f"{_F}.adaptive_{kind}_pool{n}d(x, output_size)")
+       for n in (1, 2, 3) for kind in ("avg", "max")},
+    "unfold": ("x", f"{_F}.unfold(x, kernel_size, dilation, padding, stride)"),
+    "fold": ("x", f"{_F}.fold(x, output_size, kernel_size, dilation, padding, stride)"),
+    "batch_norm": (
+        "x weight bias", "batch_norm(x, running_mean, running_var, weight, bias, training, "
+        "momentum, eps, unbiased)"),
     "pixel_shuffle": ("x", f"{_F}.pixel_shuffle(x, upscale_factor)"),
     "pixel_unshuffle": ("x", f"{_F}.pixel_unshuffle(x, downscale_factor)"),
 }  # fmt: skip
 """What a function is called with, and the operands whose gradients its backward operator gives."""
 
 MAPPING = model_table(FUNCTIONS)
+del MAPPING["nn:one_hot_bwd"]
+MAPPING["nn:batch_norm_bwd"] = (
+    "gradients(lambda x, weight, bias: batch_norm(x, running_mean, running_var, weight, bias, "
+    "training, 0.1, eps, True, True), out_grad, x, weight, bias)"
+)
+for _n in (1, 2, 3):  # which return indices as well, where that is asked for
+    MAPPING[f"nn:max_pool{_n}d"] = (
+        f"pooled({_n}, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)"
+    )
+    MAPPING[f"nn:adaptive_max_pool{_n}d"] = (
+        f"{_F}.adaptive_max_pool{_n}d(x, output_size, return_indices)"
+    )
 
 
 def gradients(function, grad, *operands):
@@ -111,3 +142,61 @@ def attention(q, k, v, mask, causal, scale, softcap, window, sink, masked_rows, 
     return torch.nn.functional.scaled_dot_product_attention(
         q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=shared
     )
+
+
+def cosine(x1, x2, axis, eps, joint):
+    """Return the cosine of the angle between vectors; PyTorch bounds each length by eps."""
+    if joint:
+        raise Unsupported("PyTorch bounds the lengths, not their product")
+    return torch.nn.functional.cosine_similarity(x1, x2, axis, eps)
+
+
+def labels(targets, *lengths):
+    """Return labels and lengths as PyTorch takes them: tensors of integers."""
+    return [x.long() if isinstance(x, torch.Tensor) else torch.tensor(x)
+            for x in (targets, *lengths)]  # fmt: skip
+
+
+def masked(x, p, mask):
+    """Return what dropout keeps; PyTorch draws its own masks, so this is its formula."""
+    if mask is None:
+        raise Unsupported("PyTorch's dropout draws another mask from a seed")
+    return x * mask * (1 / (1 - p))
+
+
+def rotated(x, cos, sin, interleaved):
+    """Return a rotary embedding as model files write it."""
+    pairs = cos.shape[-1]
+    part, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
+    a, b = (part[..., ::2], part[..., 1::2]) if interleaved else part.chunk(2, -1)
+    both = a * cos - b * sin, b * cos + a * sin
+    found = torch.stack(both, -1).flatten(-2) if interleaved else torch.cat(both, -1)
+    return torch.cat([found, rest], -1)
+
+
+def pooled(n, x, kernel_size, stride, padding, dilation, ceil_mode, indices=False):
+    """Return a maximum of windows, and where it is."""
+    function = getattr(torch.nn.functional, f"max_pool{n}d")
+    found = function(x, kernel_size, stride, padding, dilation, ceil_mode, indices)
+    return tuple(found) if indices else found
+
+
+def averaged(n, x, kernel_size, stride, padding, ceil_mode, counts, divisor):
+    """Return a mean of windows; along one axis PyTorch has no other divisor."""
+    function = getattr(torch.nn.functional, f"avg_pool{n}d")
+    if n == 1:
+        if divisor is not None:
+            raise Unsupported("PyTorch's avg_pool1d has no divisor")
+        return function(x, kernel_size, stride, padding, ceil_mode, counts)
+    return function(x, kernel_size, stride, padding, ceil_mode, counts, divisor)
+
+
+def batch_norm(x, mean, var, weight, bias, training, momentum, eps, unbiased, alone=False):
+    """Return a batch norm and, in training, the new statistics, which PyTorch writes in place."""
+    if training and not unbiased and not alone:
+        raise Unsupported("PyTorch's running variance is unbiased")
+    old = [None if one is None else one.clone() for one in (mean, var)]
+    if training and not alone and old == [None, None]:
+        raise Unsupported("PyTorch returns no statistics of a batch")
+    y = torch.nn.functional.batch_norm(x, *old, weight, bias, training, momentum, eps)
+    return (y, *old) if training and not alone else y

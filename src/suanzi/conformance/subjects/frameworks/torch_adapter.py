@@ -5,7 +5,20 @@ import warnings
 import torch
 from frameworks import nn_torch
 from frameworks.common import Framework, axes, named, spread, torch_like
-from frameworks.nn_torch import attention, classes, gradients, lengths, shifted
+from frameworks.nn_torch import (
+    attention,
+    averaged,
+    batch_norm,
+    classes,
+    cosine,
+    gradients,
+    labels,
+    lengths,
+    masked,
+    pooled,
+    rotated,
+    shifted,
+)
 from wire import Data, Unsupported
 
 warnings.simplefilter("ignore")
