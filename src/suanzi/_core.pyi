@@ -802,3 +802,11 @@ def nn_ctc_loss(log_probs: Any, labels: Any, input_lengths: Any, label_lengths: 
 
 def nn_ctc_loss_bwd(grads: Any, log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int, zero_infinity: bool) -> Tensor:
     """The gradient of nn_ctc_loss by the logarithms."""
+
+def nn_grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> Tensor:
+    """
+    A dense image (batch, channels, depth, height, width) at the positions of a grid (batch, positions, axes): 0 linear, 1 nearest, 2 cubic; 0 zeros, 1 border, 2 reflection.
+    """
+
+def nn_grid_sample_bwd(out_grad: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) -> tuple[Tensor, Tensor]:
+    """The gradients of nn_grid_sample by x and by the grid."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from suanzi import _core
 from suanzi.nn._arguments import float_operand, float_operands
+from suanzi.nn._grids import grid_sample, grid_sample_bwd
 from suanzi.nn._windows import per_axis, with_batch
 from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
@@ -18,6 +19,8 @@ from suanzi.tensors.tensor import Tensor, TensorLike
 __all__ = [
     "fold",
     "fold_bwd",
+    "grid_sample",
+    "grid_sample_bwd",
     "pixel_shuffle",
     "pixel_shuffle_bwd",
     "pixel_unshuffle",

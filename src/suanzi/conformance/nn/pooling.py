@@ -26,7 +26,7 @@ def _with_gradient(call: Call, rank: int) -> Call:
     sizes = x.shape[-rank:]
 
     def each(name: str, default: Any) -> list[int]:
-        value = given.get(name) or default
+        value = given.get(name, default)
         return [value] * rank if isinstance(value, int) else list(value)
 
     if "output_size" in given:
@@ -42,7 +42,10 @@ def _with_gradient(call: Call, rank: int) -> Call:
 
 def _call(title: str, rank: int, group: str = "plain", shape: Any = None, **more: Any) -> Call:
     x = Operand(shape or SHAPES[rank])
-    return Call(title, {"x": x, **more}, group, None if group == "plain" else ("ordinary",))
+    given = {"x": x, **more}
+    if group == "plain":
+        return Call(title, given)
+    return Call(title, given, "plain" if group == "shaped" else group, ("ordinary",))
 
 
 def _both(name: str, rank: int, calls: list[Call]) -> None:
@@ -55,30 +58,30 @@ for rank in (1, 2, 3):
     sliding = [
         _call("kernel 2", rank, kernel_size=2),
         _call("kernel 3, stride 2, padding 1", rank, kernel_size=3, stride=2, padding=1),
-        _call("overlapping, a kernel for each axis", rank, "shapes",
+        _call("overlapping, a kernel for each axis", rank, "shaped",
               kernel_size=[2, 3, 1][:rank], stride=[1, 2, 1][:rank]),
-        _call("ceil_mode", rank, "shapes", kernel_size=2, stride=2, ceil_mode=True),
-        _call("ceil_mode and padding", rank, "shapes", kernel_size=3, stride=2, padding=1,
+        _call("ceil_mode", rank, "shaped", kernel_size=2, stride=2, ceil_mode=True),
+        _call("ceil_mode and padding", rank, "shaped", kernel_size=3, stride=2, padding=1,
               ceil_mode=True),
-        _call("no batch", rank, "shapes", plain[1:], kernel_size=2),
+        _call("no batch", rank, "shaped", plain[1:], kernel_size=2),
         _call("an empty batch", rank, "empty", (0, *plain[1:]), kernel_size=2),
         _call("no channels", rank, "empty", (1, 0, *plain[2:]), kernel_size=2),
     ]  # fmt: skip
     dilated = [
-        _call("dilation", rank, "shapes", kernel_size=2, stride=1, padding=1, dilation=2),
-        _call("a window of padding", rank, "shapes", (1, 1, *[1] * rank), kernel_size=2,
+        _call("dilation", rank, "shaped", kernel_size=2, stride=1, padding=1, dilation=2),
+        _call("a window of padding", rank, "shaped", (1, 1, *[1] * rank), kernel_size=2,
               stride=1, padding=1, dilation=2),
     ]  # fmt: skip
     counted = [
-        _call("padding does not count", rank, "shapes", kernel_size=3, stride=2, padding=1,
+        _call("padding does not count", rank, "shaped", kernel_size=3, stride=2, padding=1,
               ceil_mode=True, count_include_pad=False),
-        _call("divisor_override", rank, "shapes", kernel_size=2, divisor_override=3),
+        _call("divisor_override", rank, "shaped", kernel_size=2, divisor_override=3),
     ]  # fmt: skip
     even = [
         _call("one window", rank, output_size=1),
         _call("three windows", rank, output_size=3),
-        _call("more windows than elements", rank, "shapes", output_size=[8, 2, 7][:rank]),
-        _call("no batch", rank, "shapes", plain[1:], output_size=2),
+        _call("more windows than elements", rank, "shaped", output_size=[8, 2, 7][:rank]),
+        _call("no batch", rank, "shaped", plain[1:], output_size=2),
         _call("no windows", rank, "empty", output_size=0),
     ]
     _both("max_pool", rank, sliding + dilated)

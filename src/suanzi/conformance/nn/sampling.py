@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from suanzi.conformance.nn._calls import Call, Operand, declare
@@ -71,3 +72,57 @@ for _name, _factor, _swap in (
         Call(title, {"out_grad": Operand(y), "x": Operand(x), _factor: r}, _group(x))
         for title, x, y, r in _pairs
     ])  # fmt: skip
+
+# ---- positions of a grid -------------------------------------------------------------------------
+
+IMAGE, GRID = Operand((2, 2, 3, 4)), Operand((2, 2, 3, 2), -1.5, 1.5)
+SPACE, PLACES = Operand((1, 2, 2, 3, 2)), Operand((1, 1, 2, 2, 3), -1.5, 1.5)
+
+
+def _grids() -> list[Call]:
+    found = []
+    for mode in ("bilinear", "nearest", "bicubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for align in (False, True):
+                how = {"mode": mode, "padding_mode": padding, "align_corners": align}
+                title = f"{mode}, {padding}" + (", align_corners" if align else "")
+                found.append(Call(title, {"x": IMAGE, "grid": GRID, **how}, "plain", ("ordinary",)))
+                if mode != "bicubic":
+                    found.append(
+                        Call(
+                            f"{title}, three axes",
+                            {"x": SPACE, "grid": PLACES, **how},
+                            "plain",
+                            ("ordinary",),
+                            quick=False,
+                        )
+                    )
+    found.append(
+        Call(
+            "one element",
+            {"x": Operand((1, 1, 1, 1)), "grid": Operand((1, 2, 2, 2))},
+            "plain",
+            ("ordinary",),
+        )
+    )
+    found.append(
+        Call(
+            "no positions",
+            {"x": Operand((1, 1, 2, 2)), "grid": Operand((1, 0, 2, 2))},
+            "empty",
+            ("ordinary",),
+        )
+    )
+    return found  # fmt: skip
+
+
+declare("nn:grid_sample", _grids(), ("ordinary",))
+declare(
+    "nn:grid_sample_bwd",
+    [
+        replace(c, arguments={"out_grad": Operand(
+            (*c.arguments["x"].shape[:2], *c.arguments["grid"].shape[1:-1])), **c.arguments})
+        for c in _grids()
+    ],
+    ("ordinary",),
+)  # fmt: skip

@@ -1,10 +1,11 @@
-"""Windows of images as columns and back, and channels that become pixels."""
+"""Windows of images as columns and back, channels that become pixels, and grids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
 
+import mpmath
 import numpy as np
 
 from suanzi.truth.define import truth_of
@@ -106,3 +107,173 @@ def pixel_shuffle_bwd(out_grad: Tracked, x: Tracked, upscale_factor: int) -> Tra
 def pixel_unshuffle_bwd(out_grad: Tracked, x: Tracked, downscale_factor: int) -> Tracked:
     """Each element back where it came from."""
     return pixel_shuffle(out_grad, downscale_factor)
+
+
+# ---- positions of a grid -------------------------------------------------------------------------
+
+Tap = tuple[int, Tracked, Tracked]
+"""An element along an axis, -1 if there is none; its weight, and how that changes with the grid."""
+
+
+@truth_of("nn:grid_sample")
+def grid_sample(
+    x: Tracked, grid: Tracked, mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool = False,
+) -> Tracked:  # fmt: skip
+    """The elements around each position, times their weights."""
+    made = []
+    for n, at in product(range(x.shape[0]), np.ndindex(grid.shape[1:-1])):
+        taps = _taps(x, grid[(n, *at)], mode, padding_mode, align_corners)
+        parts = [x[(n, slice(None), *i)] * _times(w) for i, w in _each(taps) if _counts(i, w)]
+        parts = parts or [tracked(np.zeros(x.shape[1]))]
+        made.append(concatenate([p.reshape(-1, 1) for p in parts], 1).sum(1).reshape(1, -1))
+    shape = (x.shape[0], *grid.shape[1:-1], x.shape[1])
+    if not made:
+        return tracked(np.zeros((*x.shape[:2], *grid.shape[1:-1])))
+    whole = concatenate(made).reshape(*shape)
+    return whole.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
+
+
+@truth_of("nn:grid_sample_bwd")
+def grid_sample_bwd(
+    out_grad: Tracked, x: Tracked, grid: Tracked, mode: str = "bilinear",
+    padding_mode: str = "zeros", align_corners: bool = False,
+) -> tuple[Tracked, Tracked]:  # fmt: skip
+    """The weights go back to the elements; a position has the slopes of its weights."""
+    axes = x.ndim - 2
+    back: dict[tuple[int, ...], list[Tracked]] = {}
+    made = []
+    for n, at in product(range(x.shape[0]), np.ndindex(grid.shape[1:-1])):
+        taps = _taps(x, grid[(n, *at)], mode, padding_mode, align_corners)
+        g = out_grad[(n, slice(None), *at)]
+        slopes: list[list[Tracked]] = [[] for _ in range(axes)]
+        for i, w in _each(taps):
+            if min(i) < 0:
+                continue
+            if _counts(i, w):
+                back.setdefault((n, *i), []).append(g * _times(w))
+            for d in range(axes):
+                one = _times([t[1] if k != d else t[2] for k, t in enumerate(_tap_of(taps, i, w))])
+                slopes[d].append((x[(n, slice(None), *i)] * g).sum() * one)
+        each = [_added(s) if mode != "nearest" else tracked(0) for s in slopes[::-1]]
+        made.append(concatenate([s.reshape(1) for s in each]).reshape(1, axes))
+    planes = [
+        _added(back.get((n, *i), []), x.shape[1]).reshape(1, -1)
+        for n, i in product(range(x.shape[0]), np.ndindex(x.shape[2:]))
+    ]
+    by_x = concatenate(planes).reshape(x.shape[0], *x.shape[2:], x.shape[1])
+    by_grid = concatenate(made).reshape(*grid.shape) if made else grid
+    return by_x.transpose(0, axes + 1, *range(1, axes + 1)), by_grid
+
+
+def _added(parts: list[Tracked], count: int = 1) -> Tracked:
+    if not parts:
+        return tracked(np.zeros(count))
+    return concatenate([p.reshape(-1, 1) for p in parts], 1).sum(1)
+
+
+def _times(weights: Sequence[Tracked]) -> Tracked:
+    found = weights[0]
+    for w in weights[1:]:
+        found = found * w
+    return found
+
+
+def _each(taps: list[list[Tap]]) -> list[tuple[tuple[int, ...], list[Tracked]]]:
+    """Every combination of elements along the axes, with their weights."""
+    return [(tuple(t[0] for t in some), [t[1] for t in some]) for some in product(*taps)]
+
+
+def _tap_of(taps: list[list[Tap]], index: tuple[int, ...], weights: list[Tracked]) -> list[Tap]:
+    return [next(t for t in axis if t[1] is w) for axis, w in zip(taps, weights, strict=True)]
+
+
+def _counts(index: tuple[int, ...], weights: list[Tracked]) -> bool:
+    """Whether an element exists and has a weight."""
+    return min(index) >= 0 and all(w.value != 0 for w in weights)
+
+
+def _taps(x: Tracked, position: Tracked, mode: str, padding: str, align: bool) -> list[list[Tap]]:
+    sizes = x.shape[2:]
+    return [
+        _along(position[len(sizes) - 1 - d], n, mode, padding, align) for d, n in enumerate(sizes)
+    ]
+
+
+def _along(g: Tracked, n: int, mode: str, padding: str, align: bool) -> list[Tap]:
+    """The elements of an axis of n that a position from -1 to 1 takes."""
+    c = (g + 1) / 2 * (n - 1) if align else ((g + 1) * n - 1) / 2
+    slope = (n - 1) / 2 if align else n / 2
+    if mode != "bicubic":
+        c, sign = _within(c, n, padding, align)
+        slope *= sign
+    if not np.isfinite(float(c.value)):
+        unknown = c - c  # NaN; of an infinite position beyond an image of zeros, nothing
+        is_nan = np.isnan(float(c.value)) or mode == "bicubic"
+        return [(0, unknown, unknown)] if is_nan else [(-1, tracked(0), tracked(0))]
+    low = int(mpmath.floor(c.value.item()))
+    part = c - low
+    if mode == "nearest":
+        if abs(float(part.value) - 0.5) <= float(part.error):
+            # Which of two is nearer is not known within the error of the position.
+            either = Tracked(tracked(1).value, np.asarray(np.inf))
+            return [(_existing(i, n), either, tracked(0)) for i in (low, low + 1)]
+        return [(_existing(low + (float(part.value) > 0.5), n), tracked(1), tracked(0))]
+    if mode == "bilinear":
+        one = tracked(slope)
+        # At an element, the slope is that of either side within the error of the position.
+        if min(float(part.value), 1 - float(part.value)) <= float(part.error) or slope == 0:
+            one = Tracked(one.value, np.asarray(np.inf if slope else 0.0))
+        return [(_existing(low, n), 1 - part, -one), (_existing(low + 1, n), part, one)]
+    found: list[Tap] = []
+    for k, weight in enumerate((_far(part + 1), _near(part), _near(1 - part), _far(2 - part))):
+        at, _ = _within(tracked(low - 1 + k), n, padding, align)
+        d = (part + 1, part, 1 - part, 2 - part)[k]
+        change = (_far_slope if k in (0, 3) else _near_slope)(d) * (1 if k < 2 else -1) * slope
+        found.append((_existing(round(float(at.value)), n), weight, change))
+    return found
+
+
+def _existing(i: int, n: int) -> int:
+    return i if 0 <= i < n else -1
+
+
+def _within(c: Tracked, n: int, padding: str, align: bool) -> tuple[Tracked, int]:
+    """A coordinate moved into the image by its padding, and the sign of its slope."""
+    sign = 1
+    if padding == "zeros" or np.isnan(float(c.value)):
+        return c, sign
+    if padding == "reflection":
+        low, high = (tracked(0), n - 1) if align else (tracked(-0.5), n - 0.5)
+        if np.isinf(float(c.value)):
+            return c - c, sign
+        span = high - float(low.value)
+        if not span:
+            return tracked(0), 0
+        c = c - low
+        turns = int(mpmath.floor(c.value.item() / span))
+        c, sign = (c - turns * span, 1) if turns % 2 == 0 else ((turns + 1) * span - c, -1)
+        c = c + low
+    inside = 0 < float(c.value) < n - 1
+    return (c, sign) if inside else (tracked(0 if float(c.value) <= 0 else n - 1), 0)
+
+
+_A = -0.75
+
+
+def _near(d: Tracked) -> Tracked:
+    """The weight of an element at a distance of at most 1."""
+    return ((_A + 2) * d - (_A + 3)) * d * d + 1
+
+
+def _far(d: Tracked) -> Tracked:
+    """The weight at a distance from 1 to 2."""
+    return ((_A * d - 5 * _A) * d + 8 * _A) * d - 4 * _A
+
+
+def _near_slope(d: Tracked) -> Tracked:
+    return (3 * (_A + 2) * d - 2 * (_A + 3)) * d
+
+
+def _far_slope(d: Tracked) -> Tracked:
+    return (3 * _A * d - 10 * _A) * d + 8 * _A
