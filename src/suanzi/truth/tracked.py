@@ -31,8 +31,11 @@ BITS = 200
 """The precision of exact values, in bits."""
 _FUNCTIONS = 4.0
 """How many units of roundoff a function of a library may be off: OpenCL allows 3 to 5 ULP."""
-_SIGMAS = 6.0
-"""Of n roundings, how many standard deviations: the chance that a right sum is beyond is 1e-9."""
+_SIGMAS = 6.0 / math.sqrt(3)
+"""Six standard deviations of a sum of roundings: the chance that a right one is beyond is 1e-9.
+
+A rounding error is anywhere in +-u times the result, so its own deviation is that by sqrt(3).
+"""
 
 
 @dataclass(frozen=True)
