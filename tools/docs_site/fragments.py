@@ -14,6 +14,7 @@ import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
 from docs_site.speed import brief, slower, summary
+from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
 from suanzi._text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
@@ -291,5 +292,9 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "speed": summary,
     "speed-brief": brief,
     "slower": slower,
+    "standards": all_standards,
+    "standard-rules": rules_by_dtype,
+    "judged-outputs": judged_outputs,
+    "judged-softmax": judged_softmax,
 }
 """What a page can ask for, by name."""

@@ -93,10 +93,10 @@ def layer_norm(r: Arithmetic, x: Reals) -> Reals:
 
 
 def gelu(r: Arithmetic, x: Reals) -> Reals:
-    """X times the normal distribution's integral up to it."""
-    from scipy.special import erf
+    """X times the normal distribution's integral up to it, without cancellation."""
+    from scipy.special import erfc
 
-    return r(r(x / 2) * r(1 + r(erf(r(x / math.sqrt(2))))))
+    return r(r(x / 2) * r(erfc(r(-x / math.sqrt(2)))))
 
 
 def gelu_by_tanh(x: Reals) -> Reals:

@@ -1,0 +1,84 @@
+"""The tables of docs/judge/criteria.md: accuracy standards, and what they say of known outputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docs_site.markdown import table
+from suanzi.criteria import Criterion, criterion, every, names
+
+RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "judge_criteria.json"
+KINDS = {
+    "zeros": "zeros",
+    "the last 38 columns unwritten": "38 columns unwritten",
+    "the neighbour's row": "the neighbour's row",
+    "computed one precision lower": "computed in bfloat16",
+    "computed in float32": "refuses a right one",
+}
+"""Outputs of a softmax as the file names them, and as columns of the page."""
+
+
+def _results() -> Any:
+    return json.loads(RESULTS.read_text("utf-8"))
+
+
+def judged_outputs() -> str:
+    """Return the fourteen outputs, and what each standard says of them."""
+    found = _results()
+    cases = found["outputs"]
+    listed = [f"{i}. {'**right:** ' * c['right']}{c['name']}" for i, c in enumerate(cases, 1)]
+    head = ["standard", *map(str, range(1, len(cases) + 1)), "mistakes"]
+    rows = []
+    for row in found["rows"]:
+        ours = row["name"] == "suanzi"
+        count = f"{row['mistakes']} of {row['of']}"
+        marks = [mark(v, c["right"]) for v, c in zip(row["said"], cases, strict=True)]
+        name = "**suanzi**" if ours else f"`{row['name']}`"
+        rows.append([name, *marks, f"**{count}**" if ours else count])
+    return "\n".join([*listed, "", table(head, rows)])
+
+
+def mark(accepted: bool | None, right: bool) -> str:
+    """Return a verdict: mistakes in bold, a dash where a standard cannot be applied."""
+    if accepted is None:
+        return "–"
+    word = "yes" if accepted else "no"
+    return word if accepted == right else f"**{word}**"
+
+
+def judged_softmax() -> str:
+    """Return from which length on standards accept wrong outputs of a softmax."""
+    rows = [
+        [f"`{name}`", *(", ".join(found.get(kind, ())) or "–" for kind in KINDS)]
+        for name, found in _results()["softmax"].items()
+    ]
+    return table(["standard", *KINDS.values()], rows)
+
+
+def all_standards() -> str:
+    """Return every standard with its rule and its source."""
+    rows = []
+    for name in names():
+        one = criterion(name)
+        source = one.source
+        link = f"[{source.repository}](https://github.com/{source.repository}/tree/{source.commit})"
+        where = f"{link}, {source.file}, {source.read}"
+        rows.append([f"`{name}`", one.title, one.summary, where])
+    return table(["name", "title", "rule", "source, file, read on"], rows)
+
+
+def rules_by_dtype() -> str:
+    """Return what every standard requires of a product of matrices, by dtype."""
+    return table(
+        ["standard", "bfloat16", "float32"],
+        [
+            [f"`{one.name}`", *(_rule(one, dtype) for dtype in ("bfloat16", "float32"))]
+            for one in every()
+        ],
+    )
+
+
+def _rule(one: Criterion, dtype: str) -> str:
+    return "; ".join(f"`{rule}`" for rule in one.rules(dtype, "matmul"))
