@@ -55,7 +55,7 @@ def diagnosed(result: Result) -> Finding:
         said = look(result, wrong)
         if said is not None:
             return Finding(said[0], f"{said[1]} ({count} wrong)", result.case.id)
-    at = tuple(int(i[0]) for i in np.nonzero(wrong))
+    at = tuple(map(int, np.argwhere(wrong)[0]))
     words = f"{_place(at)}: {result.found[at]:.9g}, not {result.truth[at]:.9g}"
     edge = _edge(wrong)
     if edge is not None:
@@ -112,7 +112,7 @@ def _special(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
         )
     lost = wrong & ~np.isfinite(truth) & np.isfinite(found)
     if lost.any() and lost.sum() * 2 >= wrong.sum():
-        at = tuple(int(i[0]) for i in np.nonzero(lost))
+        at = tuple(map(int, np.argwhere(lost)[0]))
         return "JD303", f"{_place(at)} is {found[at]:.6g}, where the answer is {truth[at]}"
     return None
 
