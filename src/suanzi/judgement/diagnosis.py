@@ -183,8 +183,14 @@ def _scaled(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
 
 
 def _lower(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
-    """Look for an arithmetic whose bound accepts the result."""
-    if r.case.op not in definitions():
+    """Look for an arithmetic whose bound accepts the result.
+
+    Errors of rounding have both signs; what is always too large, or too small, is another mistake.
+    """
+    with np.errstate(all="ignore"):
+        signs = np.sign((r.found - r.truth) * np.sign(r.truth))[wrong]
+    mixed = min((signs > 0).mean(), (signs < 0).mean()) > 0.1
+    if r.case.op not in definitions() or wrong.sum() < 8 or not mixed:
         return None
     with np.errstate(all="ignore"):
         times = float(np.nanmax((np.abs(r.found - r.truth) / r.bound.allowed)[wrong]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,10 +154,10 @@ class Judging:
         finding, share = self._finding(case, answer, expected)
         if finding is None:
             return CaseResult(case.id, "right", None, share, case, expected)
-        taken = finding.code not in ("JD503", "JD504") or (
-            finding.code == "JD503" and case.dtype in self.must
-        )
-        outcome: Outcome = "wrong" if taken else "not taken"
+        if case.group == "empty":
+            finding = replace(finding, code="JD504", words=f"{finding.title}: {finding.words}")
+        is_due = finding.code == "JD503" and case.dtype in self.must
+        outcome: Outcome = "wrong" if is_due or not finding.is_note else "not taken"
         return CaseResult(case.id, outcome, finding, share, case, expected)
 
     def _finding(
@@ -168,7 +169,7 @@ class Judging:
                 code, words = _OUTCOMES.get(answer.outcome, "JD001"), answer.words
             return Finding(code, words, case.id), None
         if answer.status != "SUCCESS":
-            code = "JD504" if case.group == "empty" else "JD001"
+            code = "JD505" if case.group == "broadcast" else "JD001"
             if case.dtype != "float32" and _is_of_dtype(answer.words):
                 code = "JD503"
             return Finding(code, answer.words, case.id), None
@@ -268,6 +269,18 @@ def _share(bound: Bound, found: NDArray[np.float64]) -> float:
     return float(share[np.isfinite(share)].max(initial=0.0))
 
 
+def _not_taken(results: Sequence[CaseResult], judged: set[str]) -> Iterator[Finding]:
+    """Give the first of each kind of thing that the kernel does not take."""
+    for r in reversed(results):
+        dtype = r.id.split("/")[2]
+        if (
+            r.outcome == "not taken"
+            and r.finding
+            and (r.finding.code != "JD503" or dtype not in judged)
+        ):
+            yield replace(r.finding, words=f"{dtype}: {r.finding.words}")
+
+
 # ---- the whole -----------------------------------------------------------------------------------
 
 
@@ -304,13 +317,9 @@ def judge_with(
         if stuck >= 3:  # each costs a start, or a timeout
             break
     notes = list(judging.notes(results)) if all(r.outcome != "wrong" for r in results) else []
-    refused = {r.id.split("/")[2]: r for r in results if r.outcome == "not taken" and r.finding}
     judged = {r.id.split("/")[2] for r in results if r.outcome in ("right", "wrong")}
-    notes += [
-        Finding("JD503", f"{name}: {r.finding.words}", r.id)
-        for name, r in refused.items()
-        if r.finding and name not in judged
-    ]
+    for one in {f.code: f for f in _not_taken(results, judged)}.values():
+        notes.append(one)
     device = asked.backend.options.get("device") or "cpu"
     arithmetic = accumulate or "float32 (float64 for float64)"
     return Verdict(

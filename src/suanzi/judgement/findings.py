@@ -36,6 +36,7 @@ CODES: Mapping[str, str] = {
     "JD502": "result depends on the batch",
     "JD503": "does not take a dtype",
     "JD504": "does not take empty tensors",
+    "JD505": "does not take all shapes",
 }
 """Findings by code: 0 the call, 1 the result as an object, 2 positions, 3 special values,
 4 numbers, 5 notes, which make no kernel wrong."""
