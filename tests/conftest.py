@@ -76,7 +76,8 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
 
 
 # Each test costs some milliseconds more than what it does, and there are 30,000 sets of parameters:
-# where no fixture is needed, one test loops over 50 of them. `--apart` makes each a test again.
+# where no fixture is needed, one test loops over 50 of them, or as many as its module says.
+# `--apart` makes each a test again.
 TOGETHER = 50
 AUTOUSED = {"_same_rules_before_and_after"}
 
@@ -98,9 +99,10 @@ def pytest_loop_over_parameters(config: pytest.Config, items: list[pytest.Item])
     if not config.option.apart:
         groups = [list(group) for _, group in itertools.groupby(items, alike)]
         items[:] = [
-            looped(group[at : at + TOGETHER], at)
+            looped(group[at : at + count], at)
             for group in groups
-            for at in range(0, len(group), TOGETHER)
+            for count in [getattr(getattr(group[0], "module", None), "TOGETHER", TOGETHER)]
+            for at in range(0, len(group), count)
         ]
 
 

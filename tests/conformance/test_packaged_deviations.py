@@ -56,19 +56,22 @@ CHEAP = frozenset(GROUPS) - {"promotion", "sizes"}
 
 
 @cache
-def facts_of(op: str, groups: frozenset[str], rules: str) -> list[tuple[str, str, str, str]]:
-    found = cases(op, Wanted(groups, rules=rules))
+def facts_of(
+    op: str, groups: frozenset[str], rules: str, quick: bool
+) -> list[tuple[str, str, str, str]]:
+    found = cases(op, Wanted(groups, rules=rules, quick=quick))
     return [(case.id, case.op, case.group, case.dtype) for case in found]
 
 
 def is_met(one: Deviation, rules: str) -> bool:
-    """Tell whether a pattern names a case; those of sizes take long to make and come last."""
+    """Tell whether a pattern names a case; those that take long to make come last."""
     ops = [op for op in interfaces() if one.may_name(op)]
     return any(
         one.names(*facts)
+        for quick in (True, False)
         for groups, by in ((CHEAP, "cann"), ({"promotion"}, rules), ({"sizes"}, "cann"))
         for op in ops
-        for facts in facts_of(op, frozenset(groups), by)
+        for facts in facts_of(op, frozenset(groups), by, quick)
     )
 
 
