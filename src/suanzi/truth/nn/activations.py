@@ -1,7 +1,7 @@
 """Activations: functions of each element, and products of an element with a gate.
 
-Small results are written without cancellation, as 1 - erf(x) by erfc: an implementation that loses
-their digits is outside the bound.
+Definitions are the published formulas: where gelu and p (1 - p) lose digits of small results by
+cancellation, so may an implementation. The core's do not.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def hardsigmoid_bwd(out_grad: Tracked, x: Tracked) -> Tracked:
 @truth_of("nn:hardswish")
 def hardswish(x: Tracked) -> Tracked:
     """x relu6(x + 3) / 6."""
-    return where(_is(x.value >= 3), x, _limits(x, x * relu6(x + 3) / 6, 0, math.inf))
+    return _limits(x, x * (relu6(x + 3) / 6), 0, math.inf)
 
 
 @truth_of("nn:hardswish_bwd")
@@ -252,7 +252,8 @@ def sigmoid_(x: Tracked) -> Tracked:
 @truth_of("nn:sigmoid_bwd")
 def sigmoid_bwd(out_grad: Tracked, x: Tracked) -> Tracked:
     """p (1 - p)."""
-    return out_grad * (sigmoid(x) * sigmoid(-x))
+    p = sigmoid(x)
+    return out_grad * (p * (1 - p))
 
 
 def _log_of_1_and_exp(x: Tracked) -> Tracked:
@@ -323,10 +324,15 @@ def _argument(x: Tracked) -> Tracked:
 
 @truth_of("nn:gelu")
 def gelu(x: Tracked, approximate: str = "none") -> Tracked:
-    """x P(Z < x) = x erfc(-x / sqrt(2)) / 2."""
+    """x P(Z < x) = x (1 + erf(x / sqrt(2))) / 2, whose tail loses digits as published."""
     if approximate == "tanh":
-        return _limits(x, x * sigmoid(_argument(x)), 0, math.inf)
-    return _limits(x, x * erfc(-x / sqrt(2)) / 2, 0, math.inf)
+        return _limits(x, x * ((1 + tanh(_argument(x) / 2)) / 2), 0, math.inf)
+    return _limits(x, x * _below(x), 0, math.inf)
+
+
+def _below(x: Tracked) -> Tracked:
+    """The probability of a normal variable to be below x."""
+    return (1 + erf(x / sqrt(2))) / 2
 
 
 @truth_of("nn:gelu_bwd")
@@ -335,9 +341,10 @@ def gelu_bwd(out_grad: Tracked, x: Tracked, approximate: str = "none") -> Tracke
     if approximate == "tanh":
         z = _argument(x)
         slope = 2 * sqrt(2 / _pi()) * (1 + 3 * _rounded(0.044715) * (x * x))
-        return out_grad * _limits(x, sigmoid(z) * (1 + x * slope * sigmoid(-z)), 0, 1)
+        left = (1 + tanh(z / 2)) / 2
+        return out_grad * _limits(x, left + x * slope * (sigmoid(z) * sigmoid(-z)), 0, 1)
     density = exp(-(x * x) / 2) / sqrt(2 * _pi())
-    return out_grad * _limits(x, erfc(-x / sqrt(2)) / 2 + x * density, 0, 1)
+    return out_grad * _limits(x, _below(x) + x * density, 0, 1)
 
 
 @truth_of("nn:mish")
@@ -397,7 +404,8 @@ def glu(x: Tracked, axis: int = -1) -> Tracked:
 def glu_bwd(out_grad: Tracked, x: Tracked, axis: int = -1) -> Tracked:
     """The gradients of a and b, joined."""
     a, b = _halves(x, axis)
-    return concatenate([out_grad * sigmoid(b), out_grad * a * (sigmoid(b) * sigmoid(-b))], axis)
+    s = sigmoid(b)
+    return concatenate([out_grad * s, out_grad * a * (s * (1 - s))], axis)
 
 
 # ---- of the error function -----------------------------------------------------------------------
