@@ -102,6 +102,83 @@ double weigh(void* products, std::size_t n, const ScoreTerms& terms, RowState& s
   return by;
 }
 
+// ---- products -----------------------------------------------------------------------------------
+//
+// Panels of the right operand, as wide as a tile, are packed; the sums of a tile stay in registers. Each is added up
+// in the order of k, multiplied and added in one operation where the processor has it.
+
+#if defined(__aarch64__)
+constexpr int tile_rows = 6, tile_vectors = 4;
+#else
+constexpr int tile_rows = 6, tile_vectors = 2;
+#endif
+constexpr i64 deep = 256;
+
+template <class T>
+constexpr i64 tile_columns = tile_vectors * static_cast<i64>(Batch<T>::size);
+
+template <class T, int rows>
+void tile(const T* a, i64 a_row, i64 a_column, const T* b, i64 k, T* c, i64 c_row, i64 columns, bool adds) {
+  using B = Batch<T>;
+  constexpr int lanes = static_cast<int>(B::size);
+  B sums[rows][tile_vectors];
+  alignas(64) T edge[rows][tile_columns<T>];
+  bool whole = columns == tile_columns<T>;
+  if (adds && !whole)
+    for (int r = 0; r < rows; ++r) std::memcpy(edge[r], c + r * c_row, static_cast<std::size_t>(columns) * sizeof(T));
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < tile_vectors; ++v)
+      sums[r][v] = adds ? B::load_unaligned((whole ? c + r * c_row : edge[r]) + v * lanes) : B(T{0});
+  for (i64 p = 0; p < k; ++p, a += a_column, b += tile_columns<T>) {
+    B right[tile_vectors];
+    for (int v = 0; v < tile_vectors; ++v) right[v] = B::load_unaligned(b + v * lanes);
+    for (int r = 0; r < rows; ++r) {
+      B left(a[r * a_row]);
+      for (int v = 0; v < tile_vectors; ++v) sums[r][v] = xs::fma(left, right[v], sums[r][v]);
+    }
+  }
+  for (int r = 0; r < rows; ++r) {
+    for (int v = 0; v < tile_vectors; ++v) sums[r][v].store_unaligned((whole ? c + r * c_row : edge[r]) + v * lanes);
+    if (!whole) std::memcpy(c + r * c_row, edge[r], static_cast<std::size_t>(columns) * sizeof(T));
+  }
+}
+
+template <class T>
+void pack(const T* from, i64 row, i64 column, i64 columns, i64 k, T* to) {
+  constexpr i64 wide = tile_columns<T>;
+  if (columns < wide) std::memset(to, 0, static_cast<std::size_t>(wide * k) * sizeof(T));
+  if (column == 1)
+    for (i64 p = 0; p < k; ++p)
+      std::memcpy(to + p * wide, from + p * row, static_cast<std::size_t>(columns) * sizeof(T));
+  else
+    for (i64 j = 0; j < columns; ++j)
+      for (i64 p = 0; p < k; ++p) to[p * wide + j] = from[p * row + j * column];
+}
+
+template <class T>
+void product(const Matrix& a, const Matrix& b, void* c_, i64 c_row, i64 m, i64 n, i64 k, std::byte* memory) {
+  constexpr i64 wide = tile_columns<T>;
+  static_assert(deep * wide * static_cast<i64>(sizeof(T)) <= product_memory);
+  auto *left = reinterpret_cast<const T*>(a.data), *right = reinterpret_cast<const T*>(b.data);
+  auto *c = static_cast<T*>(c_), *panel = reinterpret_cast<T*>(memory);
+  constexpr void (*tiles[])(const T*, i64, i64, const T*, i64, T*, i64, i64, bool) = {
+      tile<T, 1>, tile<T, 2>, tile<T, 3>, tile<T, 4>, tile<T, 5>, tile<T, 6>};
+  for (i64 p = 0; p < k; p += deep) {
+    i64 depth = k - p < deep ? k - p : deep;
+    for (i64 j = 0; j < n; j += wide) {
+      i64 columns = n - j < wide ? n - j : wide;
+      pack(right + p * b.row + j * b.column, b.row, b.column, columns, depth, panel);
+      for (i64 i = 0; i < m; i += tile_rows) {
+        i64 rows = m - i < tile_rows ? m - i : tile_rows;
+        tiles[rows - 1](left + i * a.row + p * a.column, a.row, a.column, panel, depth, c + i * c_row + j, c_row,
+                        columns, p > 0);
+      }
+    }
+  }
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+
 template <class T>
 void update(const void* x_, double by_, void* y_, std::size_t n) {
   auto* x = static_cast<const T*>(x_);
@@ -191,6 +268,7 @@ void rotate(const void* x_, const void* cosines, const void* sines, void* y_, st
 
 SUANZI_TABLE(AttentionKernels, attention_kernels,
              {{attention::weigh<f32>, attention::weigh<f64>},
+              {attention::product<f32>, attention::product<f64>},
               {attention::update<f32>, attention::update<f64>},
               {attention::divide<f32>, attention::divide<f64>},
               {attention::weighted<f32>, attention::weighted<f64>},

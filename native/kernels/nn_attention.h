@@ -4,7 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/linear_algebra_products.h"
+
 namespace suanzi {
+
+// What `product` needs on the way.
+inline constexpr std::int64_t product_memory = std::int64_t{32} << 10;
 
 // What becomes of products of queries and keys before they are weights.
 struct ScoreTerms {
@@ -23,6 +28,9 @@ struct AttentionKernels {
   // Turns products of a row with n more keys into weights relative to the largest score so far. Returns what
   // the sums made with earlier keys are to be multiplied by.
   double (*weigh[2])(void* products, std::size_t n, const ScoreTerms& terms, RowState& state);
+  // c = a b, as MultiplyTiles has it, for numbers of the lane, where there are no tiles.
+  void (*product[2])(const Matrix& a, const Matrix& b, void* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
+                     std::int64_t k, std::byte* memory);
   // y = y * by + x; without x, y = y * by.
   void (*update[2])(const void* x, double by, void* y, std::size_t n);
   // y = x / by; whether all x are finite.

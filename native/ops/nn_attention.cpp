@@ -36,7 +36,7 @@ class Worker {
     sums_ = memory_[1].take(rows * a.width * lane);
     scores_ = memory_[2].take(rows * block_keys * lane);
     more_ = memory_[3].take(std::max(rows * a.width, chunk_ * wide) * lane);
-    if (!few_) tiles_ = memory_[4].take(a.tiles ? tile_memory : 64);
+    if (!few_) tiles_ = memory_[4].take(a.tiles ? tile_memory : product_memory);
     return queries_ && sums_ && scores_ && more_ && (few_ || tiles_) && states_for(rows) && rows_.take_memory();
   }
 
@@ -105,7 +105,7 @@ class Worker {
     } else if (a.tiles) {
       a.tiles(x, Stored::as_summed, right, how, c, c_row, count_, columns, depth, tiles_);
     } else {
-      a.products.multiply[a.sum_kind](x, right, c, c_row, count_, columns, depth, false);
+      a.loops.product[a.lane](x, right, c, c_row, count_, columns, depth, tiles_);
     }
   }
 

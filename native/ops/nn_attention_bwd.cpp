@@ -35,7 +35,7 @@ class Worker {
     weights_ = take(7, block_rows * block_keys), slopes_ = take(8, block_rows * block_keys);
     products_ = take(9, a.softcap != 0 ? block_rows * block_keys : 1);
     more_ = take(10, std::max(block_rows, block_keys) * wide);
-    tiles_ = memory_[11].take(Dtype::uint8, a.tiles ? tile_memory : 64);
+    tiles_ = memory_[11].take(Dtype::uint8, a.tiles ? tile_memory : product_memory);
     states_ = reinterpret_cast<RowState*>(memory_[12].take(Dtype::uint8, all * 16 + 64));
     means_ = reinterpret_cast<double*>(memory_[13].take(Dtype::uint8, all * 8 + 64));
     bool found = rows_.take_memory();
@@ -88,7 +88,7 @@ class Worker {
       for (std::int64_t r = 0; r < m; ++r)
         std::memset(c + r * c_row * a.lane_item, 0, static_cast<std::size_t>(n * a.lane_item));
     else if (a.tiles) a.tiles(x, Stored::as_summed, y, Stored::as_summed, c, c_row, m, n, k, tiles_);
-    else a.products.multiply[a.sum_kind](x, y, c, c_row, m, n, k, false);
+    else a.loops.product[a.lane](x, y, c, c_row, m, n, k, tiles_);
   }
   // c = c + x y, rows without gaps.
   void add_product(const Matrix& x, const Matrix& y, std::byte* c, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -139,7 +139,7 @@ class Worker {
         a.loops.slopes[a.lane](w, g, products_, static_cast<std::size_t>(n), terms, states_[first + r].sum,
                                means_[first + r]);
       }
-      Matrix w{weights_, block_keys, 1}, g{slopes_, block_keys, 1};
+      Matrix g{slopes_, block_keys, 1};
       Matrix w_turned{weights_, 1, block_keys}, g_turned{slopes_, 1, block_keys};
       Matrix queries{row(queries_, first, a.depth), a.depth, 1}, above{row(above_, first, a.width), a.width, 1};
       add_product(w_turned, above, value_sums_, n, a.width, count);
