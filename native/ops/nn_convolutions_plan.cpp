@@ -79,7 +79,7 @@ class Worker {
     // Sums of a single block are stored as soon as they are made.
     T* c_memory = take(sums, (depth <= deep ? std::min<std::int64_t>(rows, loops_.rows) : rows) * columns);
     T* b_memory = take(packed, block * columns + loops_.lanes);
-    T* a_memory = take(left, loops_.rows * (block + loops_.lanes));
+    T* a_memory = take(left, loops_.rows * (block + 2 * loops_.lanes));
     T* plane_memory = take(planes, columns_.room(taps ? std::min(c.channels, block / taps + 2) : 0));
     if (!c_memory || !b_memory || !a_memory || !plane_memory) return false;
     if (depth == 0) {
