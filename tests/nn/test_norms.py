@@ -238,16 +238,16 @@ def test_same_bits_in_any_batch(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n in GRADIENTS if "norm" in n])
 def test_same_bits_on_any_threads(name: str) -> None:
-    _, backward, shapes = GRADIENTS[name]
-    rows = 500  # many times the batch, whose sums of weights are of groups of rows
-    wide = [(rows, *shapes[0][1:]), *shapes[1:]]
-    operands = [made("float32", *s, seed=i) for i, s in enumerate(wide)]
-    g = made("float32", *GRADIENTS[name][0](*operands).shape, seed=9)
+    """The gradients of weights are sums over 500 rows; float64 shows every rounding."""
+    forward, backward, shapes = GRADIENTS[name]
+    wide = [(500, *shapes[0][1:]), *shapes[1:]]
+    operands = [made("float64", *s, seed=i) for i, s in enumerate(wide)]
+    g = made("float64", *forward(*operands).shape, seed=9)
     found = []
     for count in (1, 2, 5):
         with threads(count):
-            made_now = backward(g, *operands)
-            found.append(made_now if isinstance(made_now, tuple) else (made_now,))
+            now = backward(g, *operands)
+            found.append(now if isinstance(now, tuple) else (now,))
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             assert same_bits(np.asarray(a), np.asarray(b))
