@@ -345,22 +345,18 @@ constexpr auto gated_product_bwd = staged(
       out[1] = in[0] * gated(in[1], value);
     });
 
-constexpr auto silu = gate<silu_gate>;
-constexpr auto silu_bwd = gate_bwd<silu_gate>;
+#define SUANZI_GATE(name, product, gate_type)        \
+  constexpr auto name = gate<gate_type>;             \
+  constexpr auto name##_bwd = gate_bwd<gate_type>;   \
+  constexpr auto product = gated_product<gate_type>; \
+  constexpr auto product##_bwd = gated_product_bwd<gate_type>;
+SUANZI_GATE(silu, swiglu, silu_gate)
+SUANZI_GATE(gelu, geglu, normal_gate)
+SUANZI_GATE(gelu_tanh, geglu_tanh, tanh_gate)
 constexpr auto quick_gelu = gate<quick_gate>;
 constexpr auto quick_gelu_bwd = gate_bwd<quick_gate>;
-constexpr auto gelu = gate<normal_gate>;
-constexpr auto gelu_bwd = gate_bwd<normal_gate>;
-constexpr auto gelu_tanh = gate<tanh_gate>;
-constexpr auto gelu_tanh_bwd = gate_bwd<tanh_gate>;
 constexpr auto mish = gate<mish_gate>;
 constexpr auto mish_bwd = gate_bwd<mish_gate>;
-constexpr auto swiglu = gated_product<silu_gate>;
-constexpr auto swiglu_bwd = gated_product_bwd<silu_gate>;
-constexpr auto geglu = gated_product<normal_gate>;
-constexpr auto geglu_bwd = gated_product_bwd<normal_gate>;
-constexpr auto geglu_tanh = gated_product<tanh_gate>;
-constexpr auto geglu_tanh_bwd = gated_product_bwd<tanh_gate>;
 
 constexpr auto sigmoid = staged(plain_exponent<0>, SUANZI_REST { *out = Logistic<B>::of_z(*in, e).p.sum(); });
 constexpr auto sigmoid_bwd =

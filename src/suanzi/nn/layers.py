@@ -225,8 +225,8 @@ def dropout(
     Without a mask, a seed gives one, whose elements are false with probability p: the same mask on
     every machine, for any layout and number of threads. The seed 0 is the system's entropy.
 
-    >>> sz.nn.dropout(sz.tensor([1.0, 2.0, 3.0]), 0.25, sz.tensor([True, False, True]))
-    Tensor([1.3333334,         0,         4], dtype=float32)
+    >>> sz.nn.dropout(sz.tensor([1.0, 2.0, 3.0]), 0.5, sz.tensor([True, False, True]))
+    Tensor([2, 0, 6], dtype=float32)
     """
     return _dropped(REGISTRY["nn:dropout"], "x", {"x": x}, p, mask, seed)
 
