@@ -1,7 +1,7 @@
 // native/kernels/nn_losses.cpp: nn 9: the loops of losses.
 //
-// A row of logits is read once: where a block has a larger element, what was summed up is scaled down, so that no
-// exponential overflows and no tensor of logarithms is made. Blocks add up in float64 in an order of their own.
+// Pairs are computed in vectors, and shares of rows in float64; the exponentials of rows are those of softmax
+// (nn_rows.h). Blocks add up in float64, 16 sums by halves, so that no level changes the order.
 #include "kernels/common.inc"
 
 #include "kernels/nn_losses.h"
@@ -16,9 +16,6 @@
 
 namespace suanzi {
 namespace {
-
-template <class T>
-constexpr T infinity = std::numeric_limits<T>::infinity();
 
 // ---- pairs --------------------------------------------------------------------------------------
 
@@ -248,54 +245,6 @@ double sum_loop(const void* in, std::size_t n) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-template <class T>
-SUANZI_FLAT double exponentials(const T* x, std::size_t n, T shift) {
-  using B = Batch<T>;
-  B sums[2] = {B(T{0}), B(T{0})}, by(shift);
-  std::size_t i = 0;
-  for (; i + 2 * B::size <= n; i += 2 * B::size) {
-    sums[0] += exp::apply(B::load_unaligned(x + i) - by);
-    sums[1] += exp::apply(B::load_unaligned(x + i + B::size) - by);
-  }
-  for (; i < n; i += B::size) {
-    alignas(64) T padded[B::size];
-    for (std::size_t j = 0; j < B::size; ++j) padded[j] = i + j < n ? x[i + j] : -infinity<T>;
-    sums[0] += exp::apply(B::load_aligned(padded) - by);
-  }
-  alignas(64) T part[2 * B::size];
-  sums[0].store_aligned(part);
-  sums[1].store_aligned(part + B::size);
-  double total = 0;
-  for (T one : part) total += one;
-  return total;
-}
-
-template <class T>
-T largest_of(const T* x, std::size_t n) {
-  using B = Batch<T>;
-  B most(-infinity<T>), other = most;
-  std::size_t i = 0;
-  for (; i + 2 * B::size <= n; i += 2 * B::size) {
-    most = xs::max(most, B::load_unaligned(x + i));
-    other = xs::max(other, B::load_unaligned(x + i + B::size));
-  }
-  T found = xs::reduce_max(xs::max(most, other));
-  for (; i < n; ++i) found = x[i] > found ? x[i] : found;
-  return found;
-}
-
-// A NaN may be lost on the way to the largest; the sum has it.
-template <class T>
-void row_loop(const void* in, std::size_t n, RowSum& row) {
-  auto* x = static_cast<const T*>(in);
-  double most = largest_of(x, n);
-  if (most > row.largest) {
-    row.sum *= std::exp(row.largest - most);
-    row.largest = most;
-  }
-  row.sum += exponentials(x, n, static_cast<T>(row.largest == -infinity<double> ? 0 : row.largest));
-}
-
 // The share of element i.
 template <class T>
 struct ShareOf {
@@ -360,7 +309,6 @@ LossKernels make() {
     k.multiply[lane] = multiply_loop<T>;
     k.scale[lane] = scale_loop<T>;
     k.sum[lane] = sum_loop<T>;
-    k.add_to_row[lane] = row_loop<T>;
     k.cross[lane] = cross_loop<T>;
     k.sum_of_shares[lane] = shares_loop<T>;
     k.row_gradient[lane] = gradient_loop<T>;

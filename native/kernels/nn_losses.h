@@ -13,11 +13,6 @@ inline constexpr std::size_t pair_loss_count = 8;
 // Elements that are computed at a time: a buffer of them fits the first-level cache several times.
 inline constexpr std::size_t loss_block = 1024;
 
-// The largest element of a row so far, and the sum of exp(x - largest).
-struct RowSum {
-  double largest, sum;
-};
-
 // What an element of a row contributes: (scale * probability + constant) * weight. No probabilities are zeros, no
 // weights ones.
 struct Shares {
@@ -38,8 +33,6 @@ struct LossKernels {
   void (*scale[2])(void* x, double factor, std::size_t n);
   // The sum of at most a block, in float64 and in an order that n alone decides.
   double (*sum[2])(const void* x, std::size_t n);
-  // At most a block more of a row.
-  void (*add_to_row[2])(const void* x, std::size_t n, RowSum& row);
   // The sum of shares times ((largest - x) + log_sum), over at most a block; also the sum of shares.
   double (*cross[2])(const void* x, const Shares& shares, double largest, double log_sum, std::size_t n);
   double (*sum_of_shares[2])(const Shares& shares, std::size_t n);

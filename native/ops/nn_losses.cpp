@@ -1,7 +1,8 @@
 // native/ops/nn_losses.cpp: nn 9: losses of pairs and of rows of classes, and their gradients.
 //
-// Tensors are dense here. Threads share blocks of elements, or groups of 16 rows; the sums of these are added in an
-// order that only the number of them decides, so that threads change no bit.
+// A row of logits is read block by block: where a block has a larger element, what was summed up is scaled down, so
+// that nothing overflows and no tensor of logarithms is made. Threads share blocks of elements, or groups of 16 rows;
+// the sums of these are added in an order that only the number of them decides.
 #include "kernels/nn_losses.h"
 
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "core/without_gil.h"
 #include "kernels/by_level.h"
 #include "ops/nn_lanes.h"
+#include "ops/nn_rows.h"
 
 namespace suanzi {
 
@@ -172,6 +174,12 @@ nb::object pair_loss_bwd(int kind, nb::handle out_grad, nb::handle x, nb::handle
 
 constexpr std::int64_t group = 16;  // rows
 
+// The largest element of a row, the sum of exp(x - largest), its logarithm, and the sum without the largest element
+// where that is the smaller part of it, else 0.
+struct RowSum {
+  double largest, sum, log, below;
+};
+
 // Logits or their logarithmic softmax, (rows, classes), with a class or probabilities for each row.
 struct Rows {
   const Tensor& x;
@@ -183,12 +191,15 @@ struct Rows {
   const LossKernels& loops;
   Lanes lanes;
   std::size_t lane;
+  bool widens;
+  const RowLoops& rows_of;
   double weight_sum = 0;
 
   Rows(nb::handle x_, nb::handle target_, nb::handle weight_, bool is_log_, std::int64_t ignore_, double smoothing_)
       : x(dense(x_)), rows(x.ndim() == 2 ? x.dims()[0] : -1), classes(rows < 0 ? 0 : x.dims()[1]),
         target(read_tensor(target_.ptr())), weight(dense_or_none(weight_, &x, classes)), is_log(is_log_),
-        ignore(ignore_), smoothing(smoothing_), loops(loss_kernels()), lanes(x.dtype), lane(lanes.lane) {
+        ignore(ignore_), smoothing(smoothing_), loops(loss_kernels()), lanes(x.dtype), lane(lanes.lane),
+        widens(!row_loops(x.dtype)), rows_of(*row_loops(widens ? Dtype::float32 : x.dtype)) {
     bool fits = target && target->row_major && rows >= 0;
     if (!fits || !(is_class() ? target->size == rows : target->dtype == x.dtype && target->size == x.size && !is_log))
       throw nb::value_error("not what a loss takes");
@@ -223,12 +234,31 @@ struct Rows {
     for (std::int64_t column = 0; column < classes; column += block)
       body(column, static_cast<std::size_t>(std::min(block, classes - column)));
   }
+  // A block as the loops of rows take it: float8 is widened.
+  const void* block_of(std::int64_t row, std::int64_t column, std::size_t n, Room& room) const {
+    const std::byte* from = at(x, row, column);
+    return widens ? lanes.read(from, room.bytes, n) : from;
+  }
   RowSum sum_of(std::int64_t row) const {
-    RowSum found{-std::numeric_limits<double>::infinity(), 0};
+    RowSum found{-std::numeric_limits<double>::infinity(), 0, 0, 0};
     Room room;
     blocks([&](std::int64_t column, std::size_t n) {
-      loops.add_to_row[lane](lanes.read(at(x, row, column), room.bytes, n), n, found);
+      const void* given = block_of(row, column, n, room);
+      double most = rows_of.largest(given, n);
+      if (most > found.largest) {
+        found.sum *= std::exp(found.largest - most);
+        found.largest = most;
+      }
+      double centre = found.largest == -std::numeric_limits<double>::infinity() ? 0 : found.largest;
+      found.sum += rows_of.exponentials(given, centre, nullptr, n);
     });
+    found.log = std::log(found.sum);
+    if (!(found.sum < 2)) return found;
+    // One element has most of the sum: the others alone have the digits of its logarithm.
+    blocks([&](std::int64_t column, std::size_t n) {
+      found.below += rows_of.exponentials_below(block_of(row, column, n, room), found.largest, n);
+    });
+    found.log = std::log1p(found.below);
     return found;
   }
   // Calls body(column, n, x, shares) for the blocks of a row.
@@ -251,7 +281,7 @@ struct Rows {
     if (number < 0) return 0;
     if (is_log) return -lanes.one(at(x, row, number)) * counts;
     RowSum sum = sum_of(row);
-    double log_sum = std::log(sum.sum), found = 0;
+    double log_sum = sum.log, found = 0;
     if (!is_class() || smoothing)
       shared(row, 1 - smoothing, evenly(), [&](std::int64_t, std::size_t n, const void* given, const Shares& shares) {
         found += loops.cross[lane](given, shares, sum.largest, log_sum, n);
@@ -289,8 +319,15 @@ double counted(const Rows& r, Partials& partials) {
   return partials.total(r.loops);
 }
 
+// Whether a row counts at all.
+bool counts_some(const Rows& r) {
+  for (std::int64_t row = 0; row < r.rows; ++row)
+    if (!r.is_class() || r.class_of(row) >= 0) return true;
+  return false;
+}
+
 nb::object row_loss(nb::handle x, nb::handle target, nb::handle weight, bool is_log, std::int64_t ignore,
-                    double smoothing, int reduces) {
+                    double smoothing, int reduces, double empty_mean) {
   Rows r(x, target, weight, is_log, ignore, smoothing);
   nb::object output = raise_or(new_dense_tensor(r.x.dtype, reduces ? 0 : 1, &r.rows));
   std::byte* out = data_of(output);
@@ -308,7 +345,8 @@ nb::object row_loss(nb::handle x, nb::handle target, nb::handle weight, bool is_
   });
   if (reduces) {
     double sum = partials.total(r.loops);
-    r.lanes.put(reduces == to_mean ? sum / counted(r, partials) : sum, out);
+    if (reduces == to_mean) sum = counts_some(r) ? sum / counted(r, partials) : empty_mean;
+    r.lanes.put(sum, out);
   }
   return output;
 }
@@ -333,8 +371,13 @@ void row_gradient(const Rows& r, std::int64_t row, double g, std::byte* by_x) {
     void* made = r.lanes.target(to, room.bytes);
     r.loops.row_gradient[r.lane](given, shares, sum.largest, factor, made, n);
     if (r.is_class() && number >= column && number < column + static_cast<std::int64_t>(n)) {
-      if (r.lane) static_cast<double*>(made)[number - column] -= g * picked;
-      else static_cast<float*>(made)[number - column] -= static_cast<float>(g * picked);
+      // Next to 1, the probability less 1 is what the other classes have.
+      bool is_certain = !r.smoothing && sum.sum < 2 && r.lanes.one(r.at(r.x, row, number)) == sum.largest;
+      double other = -g * picked * (sum.below / sum.sum);
+      auto* to64 = static_cast<double*>(made) + (number - column);
+      auto* to32 = static_cast<float*>(made) + (number - column);
+      if (r.lane) *to64 = is_certain ? other : *to64 - g * picked;
+      else *to32 = is_certain ? static_cast<float>(other) : *to32 - static_cast<float>(g * picked);
     }
     r.lanes.write(made, to, n);
   };
@@ -387,10 +430,10 @@ void init_nn_losses(nb::module_& m) {
                 "parameter: float, divisor: float) -> tuple[Tensor, Tensor]"),
         "The gradients of losses of pairs by x and by the target.");
   m.def("nn_row_loss", &row_loss, "x"_a, "target"_a, "weight"_a.none(), "is_log"_a, "ignore"_a, "smoothing"_a,
-        "reduces"_a,
+        "reduces"_a, "empty_mean"_a,
         nb::sig("def nn_row_loss(x: Any, target: Any, weight: Any, is_log: bool, ignore: int, smoothing: float, "
-                "reduces: int) -> Tensor"),
-        "The losses of rows of classes: 0 as they are, 1 their sum, 2 their mean.");
+                "reduces: int, empty_mean: float) -> Tensor"),
+        "The losses of rows of classes: 0 as they are, 1 their sum, 2 their mean, or empty_mean where none counts.");
   m.def("nn_row_loss_bwd", &row_loss_bwd, "out_grad"_a, "x"_a, "target"_a, "weight"_a.none(), "is_log"_a, "ignore"_a,
         "smoothing"_a, "reduces"_a,
         nb::sig("def nn_row_loss_bwd(out_grad: Any, x: Any, target: Any, weight: Any, is_log: bool, ignore: int, "

@@ -698,9 +698,9 @@ def nn_pair_loss(kind: int, x: Any, target: Any, weight: Any, positive: Any, par
 def nn_pair_loss_bwd(kind: int, out_grad: Any, x: Any, target: Any, weight: Any, positive: Any, parameter: float, divisor: float) -> tuple[Tensor, Tensor]:
     """The gradients of losses of pairs by x and by the target."""
 
-def nn_row_loss(x: Any, target: Any, weight: Any, is_log: bool, ignore: int, smoothing: float, reduces: int) -> Tensor:
+def nn_row_loss(x: Any, target: Any, weight: Any, is_log: bool, ignore: int, smoothing: float, reduces: int, empty_mean: float) -> Tensor:
     """
-    The losses of rows of classes: 0 as they are, 1 their sum, 2 their mean.
+    The losses of rows of classes: 0 as they are, 1 their sum, 2 their mean, or empty_mean where none counts.
     """
 
 def nn_row_loss_bwd(out_grad: Any, x: Any, target: Any, weight: Any, is_log: bool, ignore: int, smoothing: float, reduces: int) -> Tensor:

@@ -87,10 +87,13 @@ class Rows:
             )
         return reshaped(found, (found.size,))
 
-    def loss(self, smoothing: float, reduction: Any) -> Tensor:
+    def loss(self, smoothing: float, reduction: Any, empty_mean: Any) -> Tensor:
         kind = _reduction(self.op, reduction)
+        empty = math.nan
+        if empty_mean is not None:
+            empty = float_argument(self.op, "empty_mean", empty_mean)
         made: Tensor = _core.nn_row_loss(
-            self.x, self.target, self.weight, self.is_log, self.ignore, smoothing, kind
+            self.x, self.target, self.weight, self.is_log, self.ignore, smoothing, kind, empty
         )
         return made if kind else reshaped(made, self.shape)
 
@@ -205,18 +208,23 @@ def _reduction(op: Operator, reduction: Any) -> int:
     )
 
 
-def number_argument(op: Operator, name: str, x: Any, least: float, most: float = math.inf) -> float:
-    """Return an argument as a float from `least` to `most`."""
+def float_argument(op: Operator, name: str, x: Any) -> float:
+    """Return an argument as a float, NaN and infinities among them."""
     check_alive(op, name, x)
     try:
         if isinstance(x, str | bytes | bool):
             raise TypeError
-        number = float(x)
+        return float(x)
     except (TypeError, ValueError, OverflowError):
-        number = math.nan
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a number.") from None
+
+
+def number_argument(op: Operator, name: str, x: Any, least: float, most: float = math.inf) -> float:
+    """Return an argument as a finite float from `least` to `most`."""
+    number = float_argument(op, name, x)
     if not (least <= number <= most and number < math.inf):
-        range_ = f"from {least} to {most}" if most < math.inf else f"of at least {least}, finite"
-        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a number {range_}.")
+        allowed = f"from {least} to {most}" if most < math.inf else f"of at least {least}, finite"
+        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a number {allowed}.")
     return number
 
 

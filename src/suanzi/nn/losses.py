@@ -60,6 +60,7 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     reduction: str = "mean",
     axis: int = 1,
+    empty_mean: float | None = None,
 ) -> Tensor:
     """Return -log(softmax(logits)) at the class of each row: its cross entropy with the target.
 
@@ -69,8 +70,8 @@ def cross_entropy(
     1 - s times itself plus s times a uniform distribution over the classes, each with its weight.
 
     "mean" divides the sum by the sum of the weights of the rows' classes, or by the number of rows
-    where the target has probabilities: of no rows, or of ignored ones alone, it is NaN. Logits of
-    rank 1 are one row.
+    where the target has probabilities; of no rows, or of ignored ones alone, it is NaN, or
+    `empty_mean` if that is given. Logits of rank 1 are one row.
 
     >>> logits = sz.tensor([[0.0, 1.0], [2.0, 0.0], [0.5, 0.5]])
     >>> sz.nn.cross_entropy(logits, sz.tensor([1, 0, -100]))
@@ -80,7 +81,7 @@ def cross_entropy(
     """
     rows = Rows(REGISTRY["nn:cross_entropy"], logits, target, weight, ignore_index, axis)
     smoothing = number_argument(rows.op, "label_smoothing", label_smoothing, 0, 1)
-    return rows.loss(smoothing, reduction)
+    return rows.loss(smoothing, reduction, empty_mean)
 
 
 @operator("9.2", dtypes=FLOATS, promotes=REAL_FUNCTION, catalogue="nn")
@@ -115,6 +116,7 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     axis: int = 1,
+    empty_mean: float | None = None,
 ) -> Tensor:
     """Return -x at the class of each row, where x has logarithms of probabilities.
 
@@ -126,7 +128,7 @@ def nll_loss(
     Tensor(1.25, dtype=float32)
     """
     rows = Rows(REGISTRY["nn:nll_loss"], x, target, weight, ignore_index, axis)
-    return rows.loss(0.0, reduction)
+    return rows.loss(0.0, reduction, empty_mean)
 
 
 @operator("9.4", dtypes=FLOATS, promotes=REAL_FUNCTION, catalogue="nn")

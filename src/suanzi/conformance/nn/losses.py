@@ -63,6 +63,7 @@ def rows(x: str) -> list[Call]:
 
 
 P = Operand((5, 7), 0.0, 1.0)
+EMPTY_MEAN = {"target": labels((2,), -100, -100), "empty_mean": 0.0}
 SMOOTH: list[Call] = [
     Call("smoothing", {"logits": X, "target": OF_5, "label_smoothing": 0.125}),
     Call("smoothing and weights",
@@ -73,9 +74,13 @@ SMOOTH: list[Call] = [
           "reduction": "none"}),
 ]  # fmt: skip
 
-declare("nn:cross_entropy", rows("logits") + SMOOTH, ALL)
+NONE_OF = [
+    Call("a mean of nothing that is 0", {x: Operand((2, 3)), **EMPTY_MEAN}, "empty", ("ordinary",))
+    for x in ("logits", "x")
+]
+declare("nn:cross_entropy", [*rows("logits"), *SMOOTH, NONE_OF[0]], ALL)
 declare("nn:cross_entropy_bwd", backward(rows("logits") + SMOOTH, "logits", (1,)), ALL)
-declare("nn:nll_loss", rows("x"), ALL)
+declare("nn:nll_loss", [*rows("x"), NONE_OF[1]], ALL)
 declare("nn:nll_loss_bwd", backward(rows("x"), "x", (1,)), ALL)
 
 # ---- pairs ---------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     reduction: str = "mean",
     axis: int = 1,
+    empty_mean: float | None = None,
 ) -> Tracked:
     """-log(softmax(logits)) times the target's distribution, summed over classes."""
     x = _classes_last(logits, axis)
@@ -47,6 +48,8 @@ def cross_entropy(
         evenly = -(logs * weights).sum(-1) * (tracked(label_smoothing) / x.shape[-1])
         losses = losses * (1 - label_smoothing) + evenly
         losses = where(target == ignore_index, 0, losses)
+    if reduction == "mean" and (target == ignore_index).all():
+        return tracked(np.nan if empty_mean is None else empty_mean)
     return _reduced(losses, reduction, counts.sum())
 
 
@@ -95,9 +98,12 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
     axis: int = 1,
+    empty_mean: float | None = None,
 ) -> Tracked:
     """-x at the class of each row."""
     losses, counts = _picked(_classes_last(x, axis), target, weight, ignore_index)
+    if reduction == "mean" and (target == ignore_index).all():
+        return tracked(np.nan if empty_mean is None else empty_mean)
     return _reduced(losses, reduction, counts.sum())
 
 
