@@ -17,6 +17,8 @@ AXES = ("depth", "height", "width")
 
 def per_axis(op: Operator, name: str, given: Any, count: int, least: int) -> tuple[int, ...]:
     """Return an integer for each axis: one for all, or a sequence of as many as there are axes."""
+    if type(given) is int and least <= given <= _MOST:
+        return (given,) * count
     several = not isinstance(given, str | bytes) and is_several(op, name, given)
     values = tuple(bounded(given, count)) if several else (given,) * count
     if len(values) == 1:
