@@ -6,6 +6,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+
 namespace suanzi {
 
 namespace detail {
@@ -60,8 +62,15 @@ const NamedFastPath& fast_path_of(nb::handle name) {
 
 void init_fast_functions(nb::module_& m) {
   using namespace nb::literals;
-  define(m, "def accelerate(function: F, /) -> F", "Puts the fast path of its name in front of a Python function.",
-         [](nb::handle function) { return fast_path_of(function.attr("__name__")).make_function(function); });
+  define(
+      m, "def accelerate(function: F, key: str = '', /) -> F",
+      "Puts the fast path of an operator's key, or else of its name, in front of a Python function.",
+      [](nb::handle function, const std::string& key) {
+        bool by_key =
+            std::any_of(fast_paths.begin(), fast_paths.end(), [&](const auto& one) { return key == one.name; });
+        return fast_path_of(by_key ? nb::str(key.c_str()) : function.attr("__name__")).make_function(function);
+      },
+      "");
 }
 
 }  // namespace suanzi

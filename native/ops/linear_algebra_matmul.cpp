@@ -3,6 +3,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/operators.h"
+#include "calls/promoted.h"
 #include "core/status.h"
 #include "ops/indexing_repeated.h"
 #include "ops/linear_algebra_matmul_ways.h"
@@ -204,6 +205,22 @@ PyObject* fast_linear(PyObject* const* args, Py_ssize_t count, PyObject* keyword
   return or_refused(is_linear, args, product(args[0], args[1], promoted, bias, true));
 }
 
+// The linear layer of models takes real floats of one dtype; all else is Python's.
+PyObject* fast_layer(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"nn:linear"};
+  if (keywords || count < 2 || count > 3) return nullptr;
+  const Tensor *x = read_tensor(args[0]), *w = read_tensor(args[1]);
+  if (!x || !w || x->ndim() < 1 || w->ndim() != 2 || x->dtype != w->dtype || !facts(x->dtype).is_float() ||
+      x->dims()[x->ndim() - 1] != w->dims()[1] || !promoted.keeps_dtype(args[0], args[1]))
+    return nullptr;
+  PyObject* bias = count == 3 && args[2] != Py_None ? args[2] : nullptr;
+  if (bias) {
+    const Tensor* t = read_tensor(bias);
+    if (!t || t->dtype != x->dtype || t->ndim() != 1 || t->dims()[0] != w->dims()[0]) return nullptr;
+  }
+  return product(args[0], args[1], x->dtype, bias, true);
+}
+
 nb::object multiply_checked(nb::handle a, nb::handle b, const DtypeInfo& dtype, nb::handle bias, bool transposed) {
   const Tensor *x = read_tensor(a.ptr()), *y = read_tensor(b.ptr());
   if (!x || !y) throw nb::type_error("not a tensor");
@@ -241,6 +258,7 @@ void init_matmul(nb::module_& m) {
   add_fast_path<fast_product<is_matmul>>("matmul");
   add_fast_path<fast_product<is_dot>>("dot");
   add_fast_path<fast_linear>("linear");
+  add_fast_path<fast_layer>("nn:linear");
 }
 
 }  // namespace suanzi

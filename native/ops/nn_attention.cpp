@@ -7,6 +7,8 @@
 #include "ops/nn_attention.h"
 
 #include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "core/status.h"
 #include "kernels/by_level.h"
 
@@ -293,21 +295,71 @@ Attention attention_of(const Tensor& q, const Tensor& k, const Tensor& v, const 
   return a;
 }
 
+// The result, or null and an exception.
+PyObject* result_of(Attention& a) {
+  std::int64_t dims[max_ndim];
+  std::copy_n(a.dims, a.batch_ndim, dims);
+  dims[a.batch_ndim] = a.heads, dims[a.batch_ndim + 1] = a.queries, dims[a.batch_ndim + 2] = a.width;
+  PyObject* object = new_dense_tensor(a.dtype, a.batch_ndim + 3, dims);
+  if (!object) return nullptr;
+  nb::object made = nb::steal(object);
+  const Tensor& out = *tensor_of(object);
+  if (out.size == 0) return made.release().ptr();
+  a.out = out.data();
+  bool done = true;
+  run_attention(a, [&] { done = run(a); });
+  return done ? made.release().ptr() : no_memory();
+}
+
 nb::object attention(nb::handle q, nb::handle k, nb::handle v, nb::handle mask, nb::handle sink, double scale,
                      double softcap, std::int64_t left, std::int64_t right, std::int64_t offset, bool zero_rows) {
   Attention a = read_attention(q, k, v, mask, sink);
   a.scale = scale, a.softcap = softcap, a.left = left, a.right = right, a.offset = offset, a.zero_rows = zero_rows;
-  std::int64_t dims[max_ndim];
-  std::copy_n(a.dims, a.batch_ndim, dims);
-  dims[a.batch_ndim] = a.heads, dims[a.batch_ndim + 1] = a.queries, dims[a.batch_ndim + 2] = a.width;
-  nb::object made = raise_or(new_dense_tensor(a.dtype, a.batch_ndim + 3, dims));
-  const Tensor& out = *tensor_of(made.ptr());
-  if (out.size == 0) return made;
-  a.out = out.data();
-  bool done = true;
-  run_attention(a, [&] { done = run(a); });
-  if (!done) raise_or(no_memory());
-  return made;
+  return raise_or(result_of(a));
+}
+
+// One of two words, or nothing, which leaves the value as it is.
+bool read_word(PyObject* object, const char* no, const char* yes, bool& value) {
+  if (!object) return true;
+  if (!PyUnicode_CheckExact(object)) return false;
+  value = PyUnicode_CompareWithASCIIString(object, yes) == 0;
+  return value || PyUnicode_CompareWithASCIIString(object, no) == 0;
+}
+
+// Whether tensors are of one dtype and go together without being broadcast.
+bool fits(const Tensor* q, const Tensor* k, const Tensor* v) {
+  if (!q || !k || !v || q->ndim() < 3 || k->ndim() != q->ndim() || v->ndim() != q->ndim() || k->dtype != q->dtype ||
+      v->dtype != q->dtype || !facts(q->dtype).is_float())
+    return false;
+  int n = q->ndim() - 3;
+  const std::int64_t *x = q->dims() + n, *y = k->dims() + n, *z = v->dims() + n;
+  return std::equal(q->dims(), x, k->dims()) && std::equal(q->dims(), x, v->dims()) && y[0] > 0 && x[0] % y[0] == 0 &&
+         x[2] == y[2] && y[0] == z[0] && y[1] == z[1];
+}
+
+PyObject* fast_attention(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"nn:scaled_dot_product_attention"};
+  if (count > 4) return nullptr;
+  Given given({"q", "k", "v", "mask", "causal", "scale", "align", "masked_rows"}, args, count, keywords);
+  if (!given[0] || !given[1] || !given[2] || (given[3] && given[3] != Py_None)) return nullptr;
+  const Tensor *q = read_tensor(given[0]), *k = read_tensor(given[1]), *v = read_tensor(given[2]);
+  bool causal = false, at_end = false, no_rows = false;
+  double scale = 0;
+  bool has_scale = given[5] && given[5] != Py_None;
+  if (has_scale) {
+    if (!PyFloat_CheckExact(given[5])) return nullptr;
+    scale = PyFloat_AS_DOUBLE(given[5]);
+  }
+  if (!fits(q, k, v) || !read_flag(given[4], causal) || !read_word(given[6], "top_left", "bottom_right", at_end) ||
+      !read_word(given[7], "zero", "nan", no_rows) || !promoted.keeps_dtype(given[0], given[1]))
+    return nullptr;
+  Attention a = attention_of(*q, *k, *v, nullptr, nullptr);
+  Storage* kept[] = {q->storage, k->storage, v->storage};
+  std::copy_n(kept, 3, a.kept);
+  a.scale = has_scale ? scale : 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(a.depth, 1)));
+  a.softcap = 0, a.left = -1, a.right = causal ? 0 : -1, a.offset = at_end ? a.keys - a.queries : 0;
+  a.zero_rows = !no_rows;
+  return result_of(a);
 }
 
 }  // namespace
@@ -326,6 +378,7 @@ Attention read_attention(nb::handle q_, nb::handle k_, nb::handle v_, nb::handle
 
 void init_nn_attention(nb::module_& m) {
   using namespace nb::literals;
+  add_fast_path<fast_attention>("scaled_dot_product_attention");
   m.def("attention", &attention, "q"_a, "k"_a, "v"_a, "mask"_a.none(), "sink"_a.none(), "scale"_a, "softcap"_a,
         "left"_a, "right"_a, "offset"_a, "zero_rows"_a,
         nb::sig("def attention(q: Any, k: Any, v: Any, mask: Any, sink: Any, scale: float, softcap: float, left: int, "

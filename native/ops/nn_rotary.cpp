@@ -2,6 +2,8 @@
 //
 // A row is widened, turned and narrowed in the first-level cache; threads share rows.
 #include "calls/arguments.h"
+#include "calls/fast_function.h"
+#include "calls/promoted.h"
 #include "core/status.h"
 #include "ops/nn_attention.h"
 
@@ -43,46 +45,73 @@ struct Rotation {
   mutable std::atomic<bool> failed{false};
 };
 
-void read(Heads& to, const Tensor& t) {
-  int n = t.ndim() - 1;
+// Reads a tensor whose axes but the last are those of x, or 1, or missing; false if they are not.
+bool read(Heads& to, const Tensor& t, const Tensor& x) {
+  int n = x.ndim() - 1, missing = x.ndim() - t.ndim();
+  if (t.ndim() < 1 || missing < 0 || t.dtype != x.dtype) return false;
   to.data = t.data(), to.dtype = t.dtype, to.item = static_cast<std::int64_t>(t.itemsize());
-  std::copy_n(t.strides(), n, to.batch);
-  to.column = t.strides()[n];
+  for (int d = 0; d < n; ++d) {
+    std::int64_t size = d < missing ? 1 : t.dims()[d - missing];
+    if (size != 1 && size != x.dims()[d]) return false;
+    to.batch[d] = size == 1 ? 0 : t.strides()[d - missing];
+  }
+  to.column = t.strides()[t.ndim() - 1];
+  return true;
 }
 
-nb::object rotary(nb::handle x_, nb::handle cosines_, nb::handle sines_, bool interleaved, bool back) {
-  const Tensor *x = read_tensor(x_.ptr()), *c = read_tensor(cosines_.ptr()), *s = read_tensor(sines_.ptr());
-  if (!x || !c || !s || x->ndim() < 1 || !facts(x->dtype).is_float()) throw nb::type_error("not what rotary takes");
-  Rotation r;
+// What goes together, else false.
+bool read(Rotation& r, const Tensor* x, const Tensor* c, const Tensor* s, bool interleaved, bool back) {
+  if (!x || !c || !s || x->ndim() < 1 || !facts(x->dtype).is_float() || !read(r.x, *x, *x) ||
+      !read(r.cosines, *c, *x) || !read(r.sines, *s, *x))
+    return false;
   r.ndim = x->ndim() - 1;
-  r.columns = x->dims()[r.ndim];
-  for (const Tensor* t : {c, s}) {
-    bool fits = t->ndim() == x->ndim() && t->dtype == x->dtype && t->dims()[r.ndim] == c->dims()[r.ndim] &&
-                std::equal(x->dims(), x->dims() + r.ndim, t->dims());
-    if (!fits || c->dims()[r.ndim] > r.columns / 2) throw nb::value_error("shapes of rotary do not go together");
-  }
   std::copy_n(x->dims(), r.ndim, r.dims);
-  r.pairs = c->dims()[r.ndim];
+  r.columns = x->dims()[r.ndim], r.pairs = c->dims()[c->ndim() - 1];
   r.apart = interleaved ? 1 : r.pairs, r.step = interleaved ? 2 : 1, r.back = back;
-  read(r.x, *x), read(r.cosines, *c), read(r.sines, *s);
-  nb::object made = raise_or(new_dense_tensor(x->dtype, x->ndim(), x->dims()));
-  const Tensor& out = *tensor_of(made.ptr());
-  if (out.size == 0) return made;
+  return s->dims()[s->ndim() - 1] == r.pairs && r.pairs <= r.columns / 2;
+}
+
+// The result, or null and an exception.
+PyObject* result_of(Rotation& r, const Tensor* x, const Tensor* c, const Tensor* s) {
+  PyObject* object = new_dense_tensor(x->dtype, x->ndim(), x->dims());
+  if (!object) return nullptr;
+  nb::object made = nb::steal(object);
+  const Tensor& out = *tensor_of(object);
+  if (out.size == 0) return made.release().ptr();
   r.out = out.data();
   std::int64_t least = std::max<std::int64_t>(1, grain / 2 / r.columns);
   run_over(out.size, {x, c, s}, [&] {
     parallel_for(out.size / r.columns, least, [&](std::int64_t begin, std::int64_t end) { r.run(begin, end); });
   });
-  if (r.failed) raise_or(no_memory());
-  return made;
+  return r.failed ? no_memory() : made.release().ptr();
+}
+
+nb::object rotary(nb::handle x_, nb::handle cosines_, nb::handle sines_, bool interleaved, bool back) {
+  const Tensor *x = read_tensor(x_.ptr()), *c = read_tensor(cosines_.ptr()), *s = read_tensor(sines_.ptr());
+  Rotation r;
+  if (!read(r, x, c, s, interleaved, back)) throw nb::value_error("not what rotary takes");
+  return raise_or(result_of(r, x, c, s));
+}
+
+PyObject* fast_rotary(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  static Promoted promoted{"nn:rotary_embedding"};
+  if (count > 3) return nullptr;
+  Given given({"x", "cos", "sin", "interleaved"}, args, count, keywords);
+  bool interleaved = false;
+  if (!given[0] || !given[1] || !given[2] || !read_flag(given[3], interleaved)) return nullptr;
+  const Tensor *x = read_tensor(given[0]), *c = read_tensor(given[1]), *s = read_tensor(given[2]);
+  Rotation r;
+  if (!read(r, x, c, s, interleaved, false) || !promoted.keeps_dtype(given[0], given[1])) return nullptr;
+  return result_of(r, x, c, s);
 }
 
 }  // namespace
 
 void init_nn_rotary(nb::module_& m) {
+  add_fast_path<fast_rotary>("rotary_embedding");
   define(m, "def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> Tensor",
-         "Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype, and of one "
-         "shape but for the last axis.",
+         "Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype; the tables "
+         "broadcast to x but for the last axis.",
          &rotary);
 }
 

@@ -127,8 +127,10 @@ def use_refusal(function: Any) -> None:
     Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.
     """
 
-def accelerate(function: F, /) -> F:
-    """Puts the fast path of its name in front of a Python function."""
+def accelerate(function: F, key: str = '', /) -> F:
+    """
+    Puts the fast path of an operator's key, or else of its name, in front of a Python function.
+    """
 
 class Storage:
     """Memory that tensors share; its elements are of one dtype."""
@@ -684,7 +686,7 @@ def attention_bwd(out_grad: Any, q: Any, k: Any, v: Any, mask: Any, sink: Any, s
 
 def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> Tensor:
     """
-    Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype, and of one shape but for the last axis.
+    Pairs of the last axis turned by angles; with `back`, by their negatives. All are of one dtype; the tables broadcast to x but for the last axis.
     """
 
 def nn_activation(name: str, tensors: Sequence[Tensor], parameters: Sequence[float]) -> Any:

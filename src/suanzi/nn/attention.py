@@ -33,7 +33,7 @@ Rows = Literal["zero", "nan"]
 Corner = Literal["top_left", "bottom_right"]
 
 
-@operator("8.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+@operator("8.1", dtypes=FLOATS, fast=True, promotes=ARITHMETIC, catalogue="nn")
 def scaled_dot_product_attention(
     q: TensorLike,
     k: TensorLike,
@@ -276,7 +276,7 @@ def _window(op: Operator, window: Any) -> tuple[int, int]:
     return left, right
 
 
-@operator("8.2", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+@operator("8.2", dtypes=FLOATS, fast=True, promotes=ARITHMETIC, catalogue="nn")
 def rotary_embedding(
     x: TensorLike, cos: TensorLike, sin: TensorLike, *, interleaved: bool = False
 ) -> Tensor:
@@ -334,5 +334,5 @@ def _rotated(op: Operator, given: dict[str, Any]) -> list[Tensor]:
                 f"{op.title}: {name} has shape {table.shape} and x has shape {x.shape}; the last "
                 f"size of {name} is the number of pairs, at most half of the last of x."
             )
-        found[name] = _expanded(op, name, table, (*x.shape[:-1], cos.shape[-1]))
+        _expanded(op, name, table, (*x.shape[:-1], cos.shape[-1]))  # it can be
     return list(found.values())

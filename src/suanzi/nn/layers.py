@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@operator("4.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
+@operator("4.1", dtypes=FLOATS, fast=True, promotes=ARITHMETIC, catalogue="nn")
 def linear(x: TensorLike, weight: TensorLike, bias: TensorLike | None = None) -> Tensor:
     """Return x W^T + b for inputs along the last axis of x and a weight of shape (out, in).
 

@@ -71,7 +71,7 @@ def operator(
         else:
             made = _with_overrides(declared, function)
         if fast:
-            made = _core.accelerate(_with_types(made, function))
+            made = _core.accelerate(_with_types(made, function), declared.key)
         FUNCTIONS[declared.key] = made
         return made
 
