@@ -10,7 +10,9 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.dtypes import DType, float32
+from suanzi.nn import _gumbel
 from suanzi.nn._arguments import axis_argument, float_operand, float_operands
+from suanzi.nn._gumbel import *  # noqa: F403
 from suanzi.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import flag_argument
@@ -26,6 +28,7 @@ __all__ = [
     "softmax",
     "softmax_bwd",
 ]
+__all__ += _gumbel.__all__
 
 _SOFTMAX, _LOG_SOFTMAX, _LOGSUMEXP = range(3)
 """What the core calls them."""

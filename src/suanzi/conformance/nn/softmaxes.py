@@ -40,3 +40,15 @@ declare(
 declare("nn:softmax_bwd", [with_gradient(call) for call in ROWS], ALL)
 declare("nn:log_softmax_bwd", [with_gradient(call) for call in ROWS], ALL)
 declare("nn:logsumexp_bwd", [with_gradient(call, reduces=True) for call in ROWS], FINITE)
+
+NOISY = [
+    Call("rows of 7", {"x": Operand((5, 7)), "noise": Operand((5, 7)), "tau": 0.5}),
+    Call(
+        "columns",
+        {"x": Operand((6, 5)), "noise": Operand((6, 5)), "tau": 2.0, "axis": 0},
+        classes=("ordinary",),
+    ),
+    Call("no rows", {"x": Operand((0, 3)), "noise": Operand((0, 3))}, "empty", ("ordinary",)),
+]
+declare("nn:gumbel_softmax", NOISY, FINITE)
+declare("nn:gumbel_softmax_bwd", [with_gradient(call) for call in NOISY], FINITE)

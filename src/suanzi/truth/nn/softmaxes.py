@@ -52,3 +52,33 @@ def logsumexp_bwd(
     y = softmax(x, axis)
     shape = [1 if a == axis % x.ndim else n for a, n in enumerate(x.shape)]
     return out_grad.reshape(*shape) * y
+
+
+@truth_of("nn:gumbel_softmax")
+def gumbel_softmax(
+    x: Tracked,
+    tau: float = 1.0,
+    hard: bool = False,
+    axis: int = -1,
+    noise: Tracked | None = None,
+    seed: int | None = None,
+) -> Tracked:
+    """softmax((x + noise) / tau)."""
+    assert noise is not None
+    assert not hard
+    return softmax((x + noise) / tau, axis)
+
+
+@truth_of("nn:gumbel_softmax_bwd")
+def gumbel_softmax_bwd(
+    out_grad: Tracked,
+    x: Tracked,
+    tau: float = 1.0,
+    hard: bool = False,
+    axis: int = -1,
+    noise: Tracked | None = None,
+    seed: int | None = None,
+) -> Tracked:
+    """The gradient of softmax, over tau."""
+    assert noise is not None
+    return softmax_bwd(out_grad, (x + noise) / tau, axis) / tau
