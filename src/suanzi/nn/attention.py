@@ -68,7 +68,9 @@ def scaled_dot_product_attention(
     op = REGISTRY["nn:scaled_dot_product_attention"]
     found = _read(op, {"q": q, "k": k, "v": v}, mask, sink)
     options = _options(op, found, causal, scale, softcap, window, masked_rows, align)
-    made = _core.attention(*found.tensors, *options)
+    q, k, v, mask, sink = found.tensors
+    scale, softcap, left, right, offset, zero = options
+    made = _core.attention(q, k, v, mask, sink, scale, softcap, left, right, offset, zero)
     return made[0] if found.is_plain else made
 
 
@@ -101,7 +103,10 @@ def scaled_dot_product_attention_bwd(
     op = REGISTRY["nn:scaled_dot_product_attention_bwd"]
     found = _read(op, {"q": q, "k": k, "v": v, "out_grad": out_grad}, mask, sink)
     options = _options(op, found, causal, scale, softcap, window, masked_rows, align)
-    made = _core.attention_bwd(found.out_grad, *found.tensors, *options[:-1])
+    q, k, v, mask, sink = found.tensors
+    scale, softcap, left, right, offset, _ = options
+    above = found.out_grad
+    made = _core.attention_bwd(above, q, k, v, mask, sink, scale, softcap, left, right, offset)
     grads = [
         converted(_summed(g, shape), found.dtype)
         for g, shape in zip(made, found.shapes, strict=False)
@@ -157,26 +162,30 @@ def _read(op: Operator, given: dict[str, Any], mask: Any, sink: Any) -> _Operand
             f"({heads},)."
         )
     shapes, dtype = tuple(found[name].shape for name in ("q", "k", "v")), q.dtype
-    result = (*batch, heads, queries, v.shape[-1])
-    above = found.get("out_grad")
-    if above is not None and above.shape != (result[1:] if found["q"].ndim == 2 else result):
+    # Gradients of copies are added up before the one rounding.
+    copied = any(shape != batch for shape in leading.values())
+    wide = widened(dtype) if copied and "out_grad" in found else dtype
+    q, k, v = (converted(_expanded(op, "", x, (*batch, *x.shape[-3:])), wide) for x in (q, k, v))
+    sinks = found.get("sink")
+    hiding, sinks = (
+        x if x is None or x.dtype is not dtype else converted(x, wide) for x in (hiding, sinks)
+    )
+    above = _above(op, found, (*batch, heads, queries, v.shape[-1]))
+    gradient = None if above is None else converted(above, wide)
+    return _Operands((q, k, v, hiding, sinks), found["q"].ndim == 2, dtype, shapes, gradient)
+
+
+def _above(op: Operator, found: dict[str, Tensor], shape: tuple[int, ...]) -> Tensor | None:
+    """Return the gradient of the result, if there is one, with an axis of heads."""
+    if "out_grad" not in found:
+        return None
+    above, expected = found["out_grad"], shape[1:] if found["q"].ndim == 2 else shape
+    if above.shape != expected:
         raise DimensionsMismatch(
             f"{op.title}: out_grad has shape {above.shape}; it must have that of the result, "
-            f"{result}."
+            f"{expected}."
         )
-    wide = dtype
-    if above is not None and any(shape != batch for shape in leading.values()):
-        wide = widened(dtype)  # gradients of copies are added up before the one rounding
-    expanded = [converted(_expanded(op, "", x, (*batch, *x.shape[-3:])), wide) for x in (q, k, v)]
-    others = [None if x is None else converted(x, wide) if x.dtype is dtype else x
-              for x in (hiding, found.get("sink"))]  # fmt: skip
-    return _Operands(
-        (*expanded, *others),
-        found["q"].ndim == 2,
-        dtype,
-        shapes,
-        None if above is None else converted(above.reshape(result), wide),
-    )
+    return _with_heads(above)
 
 
 def _with_heads(x: Tensor) -> Tensor:
@@ -293,8 +302,9 @@ def rotary_embedding(
     Tensor([-2,  1, -4,  3], dtype=float32)
     """
     op = REGISTRY["nn:rotary_embedding"]
-    operands = _rotated(op, {"x": x, "cos": cos, "sin": sin})
-    return _core.rotary(*operands, flag_argument(op, "interleaved", interleaved), False)
+    source, *tables = _rotated(op, {"x": x, "cos": cos, "sin": sin})
+    flag = flag_argument(op, "interleaved", interleaved)
+    return _core.rotary(source, tables[0], tables[1], flag, False)
 
 
 @operator("8.2.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -321,7 +331,7 @@ def rotary_embedding_bwd(
             f"{source.shape}."
         )
     flag = flag_argument(op, "interleaved", interleaved)
-    return _core.rotary(gradient, *tables, flag, True)
+    return _core.rotary(gradient, tables[0], tables[1], flag, True)
 
 
 def _rotated(op: Operator, given: dict[str, Any]) -> list[Tensor]:
