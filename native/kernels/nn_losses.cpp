@@ -274,13 +274,11 @@ double shares_loop(const Shares& shares, std::size_t n) {
 }
 
 template <class T>
-SUANZI_FLAT void gradient_loop(const void* in, const Shares& shares, double largest, double factor, void* out,
-                               std::size_t n) {
-  auto* x = static_cast<const T*>(in);
-  auto* y = static_cast<T*>(out);
-  Batch<T> shift(static_cast<T>(largest)), by(static_cast<T>(factor));
-  each_batch<T>(
-      n, [&](std::size_t i, auto load, std::size_t count) { put<T>(exp::apply(load(x) - shift) * by, y + i, count); });
+void gradient_loop(void* e, const Shares& shares, double factor, std::size_t n) {
+  auto* y = static_cast<T*>(e);
+  auto by = static_cast<T>(factor);
+  SUANZI_LOOP
+  for (std::size_t i = 0; i < n; ++i) y[i] *= by;
   if (!shares.probabilities && !shares.constant) return;
   ShareOf<T> share(shares);
   for (std::size_t i = 0; i < n; ++i) y[i] -= static_cast<T>(share(i));

@@ -36,8 +36,8 @@ struct LossKernels {
   // The sum of shares times ((largest - x) + log_sum), over at most a block; also the sum of shares.
   double (*cross[2])(const void* x, const Shares& shares, double largest, double log_sum, std::size_t n);
   double (*sum_of_shares[2])(const Shares& shares, std::size_t n);
-  // exp(x - largest) * factor - shares.
-  void (*row_gradient[2])(const void* x, const Shares& shares, double largest, double factor, void* out, std::size_t n);
+  // e = e * factor - shares, where e is exp(x - largest).
+  void (*row_gradient[2])(void* e, const Shares& shares, double factor, std::size_t n);
 };
 
 // The table of the level in use.

@@ -365,11 +365,12 @@ void row_gradient(const Rows& r, std::int64_t row, double g, std::byte* by_x) {
     });
   RowSum sum = r.sum_of(row);
   double factor = g * shares_sum / sum.sum;
-  Room room;
-  auto block_of = [&](std::int64_t column, std::size_t n, const void* given, const Shares& shares) {
+  Room room, wide;
+  auto block_of = [&](std::int64_t column, std::size_t n, const void*, const Shares& shares) {
     std::byte* to = by_x + column * r.lanes.itemsize;
     void* made = r.lanes.target(to, room.bytes);
-    r.loops.row_gradient[r.lane](given, shares, sum.largest, factor, made, n);
+    r.rows_of.exponentials(r.block_of(row, column, n, wide), sum.largest, made, n);
+    r.loops.row_gradient[r.lane](made, shares, factor, n);
     if (r.is_class() && number >= column && number < column + static_cast<std::int64_t>(n)) {
       // Next to 1, the probability less 1 is what the other classes have.
       bool is_certain = !r.smoothing && sum.sum < 2 && r.lanes.one(r.at(r.x, row, number)) == sum.largest;
