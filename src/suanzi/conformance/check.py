@@ -157,7 +157,8 @@ def check(
         if cluster is not None:
             settings["cluster"] = cluster
         found, done, interrupted = _run(started, work, settings, progress, answers)
-    listed = [*known.packaged(facts.name), *listed]
+    of = sorted({op.rpartition(":")[0] or STANDARD for op in found} or {STANDARD})
+    listed = [*known.packaged(facts.name, of), *listed]
     order = dict.fromkeys([*members(settings["catalogue"] or STANDARD), *found])
     results = blamed([r for op in order for r in sorted(found.get(op, ()), key=_group)])
     results = settle(results)

@@ -21,6 +21,7 @@ from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.readings import settle, unsettled
+from suanzi.standard.catalogues import STANDARD
 from suanzi.status import InvalidArgument
 
 _OWN = ("shard", "started", "jobs", "timeout", "ids", "interrupted", "deviations", "cluster")
@@ -83,7 +84,8 @@ def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
     group = {name: i for i, name in enumerate(GROUPS)}
     before.sort(key=lambda r: (place.get(r.op, len(place)), group.get(r.group, len(group))))
     version = str(first.subject.get("version", ""))
-    listed = [*known.packaged(str(first.subject.get("name", ""))), *deviations]
+    of = sorted({r.op.rpartition(":")[0] or STANDARD for r in before})
+    listed = [*known.packaged(str(first.subject.get("name", "")), of), *deviations]
     results = [
         now if now.outcome == then.outcome else known.apply([now], listed, version)[0][0]
         for then, now in zip(before, _settled(before), strict=True)

@@ -45,6 +45,7 @@ from suanzi._decode import PRIVATE, Malformed, decode
 from suanzi._toml import tomllib
 from suanzi.conformance.model.expected import NO_INTERPRETATION
 from suanzi.conformance.model.results import Result
+from suanzi.standard.catalogues import STANDARD
 from suanzi.status import InvalidArgument
 
 _PACKAGED = Path(__file__).parent / "deviations"
@@ -187,15 +188,18 @@ def read(path: str | PathLike[str]) -> list[Deviation]:
     return [_deviation(entry, i, file, shared) for i, entry in enumerate(entries, 1)]
 
 
-def packaged(subject: str) -> list[Deviation]:
+def packaged(subject: str, of: Iterable[str] = (STANDARD,)) -> list[Deviation]:
     """Return the deviations of a subject that come with the kit; none for one it does not know.
+
+    Those of another catalogue than the standard's are in a file of their own, ``torch-nn.toml``.
 
     >>> packaged("a vendor's own")
     []
     """
-    name = f"{subject.lower()}.toml"
+    ends = ("" if one == STANDARD else f"-{one}" for one in of)
+    names = [f"{subject.lower()}{end}.toml" for end in ends]
     known = {path.name: path for path in _PACKAGED.glob("*.toml")}
-    return read(known[name]) if name in known else []
+    return [one for name in names if name in known for one in read(known[name])]
 
 
 def _deviation(entry: Any, number: int, file: Path, shared: dict[str, Any]) -> Deviation:
