@@ -180,6 +180,9 @@ counts = 2
     plain = rule.replace("{low = 4, high = 2}", "4")
     assert said(plain, [1.1, 0.5, 0.5], e, eager=eager) is True
     assert said(plain, [1.1, 0.5, 0.5], e, eager=e) is False  # no error is not a measure
+    e, eager = [1.0, 1e-3, 1e-3, 1e-3], [1.1, 1e-3, 1e-3, 0.5]
+    assert said(plain, [1.1, 0.5, 0.5, 1e-3], e, eager=eager) is True
+    assert said(plain, [1.1, 0.5, 0.5, 0.5], e, eager=eager) is False  # three for one
     text = HEAD.replace("[source]", 'levels = ["low", "high"]\n[source]') + rule
     assert read(text, "here").level == "low"
 
@@ -258,8 +261,14 @@ def test_bad_input() -> None:
         accepts("kernelbench", [1.0, 2.0], [1.0], dtype="f32")
     with pytest.raises(sz.InvalidArgument, match="dtype is int8"):
         accepts("kernelbench", [1.0], [1.0], dtype="i8")
-    with pytest.raises(sz.InvalidArgument, match="actual is a str"):
+    with pytest.raises(sz.InvalidArgument, match="actual is 'x'; give an array of real"):
         accepts("kernelbench", "x", [1.0], dtype="f32")
+    with pytest.raises(sz.InvalidArgument, match="real numbers"):
+        accepts("kernelbench", [1j], [1.0], dtype="f32")
+    with pytest.raises(sz.InvalidArgument, match="n is 0; the length"):
+        accepts("flaggems", [1.0], [1.0], dtype="f32", op="matmul", n=0)
+    with pytest.raises(sz.InvalidArgument, match=r"eager has the shape \(2,\)"):
+        accepts("flash-attention", [1.0], [1.0], dtype="f32", eager=[1.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -273,6 +282,15 @@ def test_bad_input() -> None:
             "'atoll' is not a key",
         ),
         (HEAD + "[[require]]\ncheck = 'close'\nrtol = []\natol = 1", "rtol is"),
+        (
+            HEAD + "[[require]]\ncheck = 'close'\nrtol = '2^x'\natol = 1",
+            "rtol is '2\\^x'; write 1e-3",
+        ),
+        (HEAD + "[[require]]\ncheck = 'close'\nrtol = {float32 = '1/0'}\natol = 1", "'1/0'; write"),
+        (
+            HEAD.replace("summary", "sumary") + "[[require]]\ncheck = 'cosine'\nleast = 1",
+            "'summary'",
+        ),
         ("name = ", "Invalid value"),
     ],
 )
@@ -287,6 +305,13 @@ def test_a_file_of_yours(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(HEAD + "[[require]]\ncheck = 'cosine'\nleast = 0.5")
     assert accepts(str(file), [1.0], [2.0], dtype="f32").accepted is True
+    file.write_text(HEAD + "[[require]]\ncheck = 'close'\nrtol = 0\natol = 0")
+    assert accepts(str(file), [1.0], [2.0], dtype="f32").accepted is False  # it is read again
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(sz.InvalidArgument, match="not UTF-8"):
+        criterion(str(file))
+    with pytest.raises(sz.InvalidArgument, match="not an accuracy standard"):
+        criterion(str(tmp_path))
     assert Path(FOLDER, "ttk.toml").is_file()
 
 
@@ -299,6 +324,8 @@ def test_rounding_is_to_nearest_even(dtype: str) -> None:
     x = rng.standard_normal(2000) * 2.0 ** rng.integers(-30, 8, 2000)
     bits = {"bfloat16": 7, "float16": 10, "float8_e4m3fn": 3, "float8_e5m2": 2, TF32: 10}[dtype]
     least = {"bfloat16": -126, "float16": -14, "float8_e4m3fn": -6, "float8_e5m2": -14, TF32: -126}
+    ties = (np.arange(64) + 0.5) * 2.0**-bits + 1
+    x = np.concatenate([x, ties, -ties])
     for value, found in zip(x, rounded(x, dtype), strict=True):
         if not math.isfinite(found):
             continue

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from suanzi._hints import shown
 from suanzi.criteria.checks import Finding, Given, Inapplicable
 from suanzi.criteria.numbers import Reals, float_dtype, rounded
 from suanzi.criteria.reading import Criterion, criterion
@@ -92,7 +93,9 @@ def accepts(
     if rule.reference == "rounded":
         e = rounded(e, dt)
     more = {"magnitude": magnitude, "eager": eager, "inputs": inputs}
-    arrays = {key: None if x is None else _reals(x, key) for key, x in more.items()}
+    arrays = {key: None if x is None else _like(_reals(x, key), e, key) for key, x in more.items()}
+    if n is not None and (not isinstance(n, int) or n < 1):
+        raise InvalidArgument(f"accepts: n is {shown(n)}; the length of a reduction is 1 or more.")
     given = Given(a, e, dt, rule.level, n, **arrays)
     try:
         findings = tuple(check.apply(given) for check in rule.checks(op))
@@ -114,8 +117,19 @@ def _ruling(rule: Criterion, given: Given, findings: tuple[Finding, ...]) -> Rul
 
 def _reals(x: Any, what: str) -> Reals:
     try:
-        return np.asarray(x).astype(np.float64)
+        found = np.asarray(x)
+        if found.dtype.kind != "c":
+            return found.astype(np.float64)
     except (TypeError, ValueError):
+        pass
+    raise InvalidArgument(f"accepts: {what} is {shown(x)}; give an array of real numbers.")
+
+
+def _like(x: Reals, expected: Reals, what: str) -> Reals:
+    """Return an optional array in the shape of the output."""
+    if x.shape != expected.shape:
         raise InvalidArgument(
-            f"accepts: {what} is a {type(x).__name__}; give an array of real numbers."
-        ) from None
+            f"accepts: {what} has the shape {x.shape}; it must have that of the output, "
+            f"{expected.shape}."
+        )
+    return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from os import listdir, path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from suanzi._decode import Malformed, decode
 from suanzi._hints import nearest
 from suanzi._toml import tomllib
-from suanzi.criteria.checks import CHECKS, Check, Inapplicable
+from suanzi.criteria.checks import CHECKS, Amount, Check, Inapplicable, number
 from suanzi.status import InvalidArgument
 
 FOLDER = path.join(path.dirname(__file__), "standards")
@@ -83,8 +83,6 @@ class Criterion:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as data."""
-        from dataclasses import asdict
-
         data = asdict(self)
         data["require"] = [
             {"check": r.check.title, "ops": list(r.ops), "levels": list(r.levels)} | asdict(r.check)
@@ -105,13 +103,7 @@ def read(text: str, where: str) -> Criterion:
     except (tomllib.TOMLDecodeError, Malformed, ValueError) as error:
         raise InvalidArgument(f"criteria: {where}: {error}") from None
     level = found.levels[0] if found.levels else ""
-    return _with(found, require=require, level=level)
-
-
-def _with(criterion: Criterion, **changes: Any) -> Criterion:
-    from dataclasses import replace
-
-    return replace(criterion, **changes)
+    return replace(found, require=require, level=level)
 
 
 def _requirement(entry: dict[str, Any]) -> Requirement:
@@ -122,7 +114,20 @@ def _requirement(entry: dict[str, Any]) -> Requirement:
         raise Malformed(f"{name!r} is not a check; use {', '.join(CHECKS)}.{hint}")
     ops = decode(tuple[str, ...], rest.pop("ops", []), "ops")
     levels = decode(tuple[str, ...], rest.pop("levels", []), "levels")
-    return Requirement(decode(CHECKS[name], rest, closed=True), ops, levels)
+    check = decode(CHECKS[name], rest, closed=True)
+    for one in fields(check):
+        if one.type == "Amount":
+            _numbers(one.name, getattr(check, one.name))
+    return Requirement(check, ops, levels)
+
+
+def _numbers(name: str, given: Amount) -> None:
+    """Refuse what is not a number."""
+    for text in given.values() if isinstance(given, dict) else (given,):
+        try:
+            number(text)
+        except (ValueError, ArithmeticError):
+            raise Malformed(f"{name} is {text!r}; write 1e-3, '2^-10' or '1/1024'") from None
 
 
 @cache
@@ -135,7 +140,6 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.splitext(f)[0] for f in listdir(FOLDER) if f.endswith(".toml")))
 
 
-@cache
 def criterion(name: str) -> Criterion:
     """Return a criterion by name, with ``+LEVEL`` where it has levels, or from a file of yours.
 
@@ -145,18 +149,7 @@ def criterion(name: str) -> Criterion:
     'L2'
     """
     base, plus, level = name.strip().partition("+")
-    if base in names():
-        file = path.join(FOLDER, f"{base}.toml")
-    elif path.isfile(base) and base.endswith(".toml"):
-        file = base
-    else:
-        hint = nearest(base, names())
-        raise InvalidArgument(
-            f"standards: {base!r} is not an accuracy standard; available: {', '.join(names())}, "
-            f"or the path of a TOML file.{hint}"
-        )
-    with open(file, encoding="utf-8") as text:
-        found = read(text.read(), file)
+    found = _built_in(base) if base in names() else _from_file(base)
     if not plus:
         return found
     if level not in found.levels:
@@ -165,7 +158,27 @@ def criterion(name: str) -> Criterion:
             f"standards: {base} has no level {level!r}; its levels: {allowed}."
             + nearest(level, found.levels)
         )
-    return _with(found, name=name.strip(), level=level)
+    return replace(found, name=name.strip(), level=level)
+
+
+@cache
+def _built_in(name: str) -> Criterion:
+    with open(path.join(FOLDER, f"{name}.toml"), encoding="utf-8") as file:
+        return read(file.read(), name)
+
+
+def _from_file(name: str) -> Criterion:
+    if not (name.endswith(".toml") and path.isfile(name)):
+        raise InvalidArgument(
+            f"standards: {name!r} is not an accuracy standard; available: {', '.join(names())}, "
+            f"or the path of a TOML file.{nearest(name, names())}"
+        )
+    with open(name, "rb") as file:
+        text = file.read()
+    try:
+        return read(text.decode("utf-8"), name)
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"criteria: {name} is not UTF-8 text.") from None
 
 
 def every() -> tuple[Criterion, ...]:
