@@ -99,6 +99,9 @@ def _special(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     born = wrong & ~np.isfinite(found) & np.isfinite(truth)
     if born.any() and truth.ndim >= 2 and not np.isfinite(truth).all():
         clean = np.isfinite(truth).all(-1)
+        for x in r.inputs.values():
+            if x.shape[:-1] == truth.shape[:-1]:
+                clean &= np.isfinite(x).all(-1)
         rows = np.nonzero((born.any(-1) & clean).reshape(-1))[0]
         sick = np.nonzero(~clean.reshape(-1))[0]
         if rows.size:

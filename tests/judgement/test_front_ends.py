@@ -1,0 +1,170 @@
+"""The ways to ask the judge: the command, pytest, results alone, operators of one's own."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi.judgement.findings import CODES
+from suanzi.status import InvalidArgument
+
+KERNELS = """
+import os
+import numpy as np
+
+def good(x):
+    with np.errstate(all="ignore"):
+        y = x.astype(np.float32)
+        e = np.exp(y - y.max(-1, keepdims=True, initial=-np.inf))
+        return (e / e.sum(-1, keepdims=True)).astype(x.dtype)
+
+def bad(x):
+    return np.zeros_like(x)
+
+def crash(x):
+    os.abort()
+
+def hang(x):
+    while True:
+        pass
+"""
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)")
+    (tmp_path / "raises.py").write_text("1 / 0")
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "suanzi.cli", "judge", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_the_command_says_right_and_wrong(folder: Path) -> None:
+    shape = ["--op", "softmax", "--dtype", "f32", "--shape", "3x40"]
+    good = run(folder, "kernels.py::good", *shape)
+    assert (good.returncode, "is right" in good.stdout) == (0, True), good.stderr
+    bad = run(folder, "kernels.py::bad", *shape, "--json", "--script", "show.py")
+    found = json.loads(bad.stdout)
+    assert bad.returncode == 1
+    assert found["findings"][0]["code"] == "JD201"
+    assert not found["right"]
+    script = (folder / "show.py").read_text()
+    shown = subprocess.run([sys.executable, "show.py"], cwd=folder, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    assert "JD201" in script
+
+
+@pytest.mark.parametrize(("name", "code"), [("crash", "JD002"), ("hang", "JD003")])
+def test_what_ends_or_hangs_is_a_finding(folder: Path, name: str, code: str) -> None:
+    words = ["--op", "softmax", "--dtype", "f32", "--shape", "2x3", "--timeout", "1"]
+    found = run(folder, f"kernels.py::{name}", *words)
+    assert found.returncode == 1
+    assert code in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["kernels.py::good", "--op", "softmx"], "Did you mean 'softmax'?"),
+        (["kernels.py::nope", "--op", "softmax"], "has no nope; it has bad, crash, good, hang"),
+        (["nothing.py::good", "--op", "softmax"], "does not exist"),
+        (["kernels.py", "--op", "softmax"], "is not FILE::NAME"),
+        (["leaves.py::f", "--op", "softmax"], "ends the interpreter when it is imported"),
+        (["raises.py::f", "--op", "softmax"], "ZeroDivisionError"),
+        (["kernels.py::good", "--op", "softmax", "--dtype", "int8"], "not a dtype of real"),
+        (["kernels.py::good", "--op", "softmax", "--shape", "3xx"], ""),
+        (["--op", "softmax"], "give a kernel"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_says_what_is_expected(folder: Path, words: list[str], said: str) -> None:
+    found = run(folder, *words)
+    if said:
+        assert found.returncode == 2, found.stdout
+        assert said in found.stderr
+
+
+def test_a_program_is_a_kernel(folder: Path) -> None:
+    (folder / "prog.py").write_text(
+        "import sys, numpy as np\nfrom kernels import good\n"
+        "np.save(sys.argv[2], good(np.load(sys.argv[1])))\n"
+    )
+    words = ["--op", "softmax", "--dtype", "f32", "--shape", "2x5"]
+    found = run(folder, "--command", f"{sys.executable} prog.py {{inputs}} {{output}}", *words)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_each_case_is_a_test_of_pytest(folder: Path) -> None:
+    (folder / "test_k.py").write_text(
+        "import suanzi as sz\nfrom kernels import good, bad\n"
+        "pytest_plugins = ['suanzi.judgement.plugin']\n"
+        "@sz.judged('softmax', dtypes='float32', shapes=[(2, 9)])\n"
+        "def test_good():\n    return good\n"
+        "@sz.judged('softmax', dtypes='float32', shapes=[(2, 9)])\n"
+        "def test_bad():\n    return bad\n"
+        "def test_fixture(judge):\n"
+        "    assert judge(good, 'softmax', dtypes='float32', shapes=[(2, 9)])\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_k.py"]
+    found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    tail = found.stdout.splitlines()[-1]
+    counts = {word: int(n) for n, word in re.findall(r"(\d+) (\w+)", tail)}
+    assert counts["failed"] >= 4, found.stdout
+    assert counts["passed"] >= 5
+    assert "JD201" in found.stdout
+
+
+def test_a_result_alone_is_judged() -> None:
+    x = np.linspace(-3, 3, 600, dtype=np.float32).reshape(3, 200)
+    e = np.exp(x - x.max(-1, keepdims=True))
+    right = e / e.sum(-1, keepdims=True)
+    sz.assert_right("softmax", x, right)
+    sz.assert_right("softmax", sz.tensor(x), sz.tensor(right))
+    for wrong in (right.astype(np.float16).astype(np.float32), np.roll(right, 1, -1), 0 * right):
+        with pytest.raises(AssertionError, match="softmax is wrong: JD"):
+            sz.assert_right("softmax", x, wrong)
+    with pytest.raises(AssertionError, match="float64 of shape"):
+        sz.assert_right("softmax", x, right.astype(np.float64)[:2])
+    with pytest.raises(InvalidArgument, match="has no parameter 'dim'"):
+        sz.assert_right("softmax", x, right, dim=-1)
+
+
+def test_operators_of_ones_own() -> None:
+    def squared(x: Any) -> Any:
+        return x * x
+
+    sz.judge.register("squared", truth=squared, inputs=[{"x": (4, 6)}])
+    assert sz.judge(lambda x: x * x, "squared", dtypes="float32")
+    assert not sz.judge(lambda x: x + x, "squared", dtypes="float32")
+    with pytest.raises(InvalidArgument, match="identifier"):
+        sz.judge.register("a b", truth=squared, inputs=[{"x": (4,)}])
+    with pytest.raises(InvalidArgument, match="data class"):
+        sz.judge.register("b", truth=squared, inputs=[{"x": (4,)}], classes=["odd"])
+    with pytest.raises(InvalidArgument, match="must be callable"):
+        sz.judge(3, "softmax")  # type: ignore[arg-type]
+
+
+def test_the_standards_operators_are_judged_by_the_kits_cases() -> None:
+    assert sz.judge(lambda x, y: x + y, "add", dtypes="float32")
+    assert not sz.judge(lambda x, y: x - y, "add", dtypes="float32")
+    with np.errstate(all="ignore"):
+        assert sz.judge(lambda x: np.exp(x), "exp", dtypes="float32")
+        assert not sz.judge(lambda x: np.exp(x * np.float32(1.0001)), "exp", dtypes="float32")
+
+
+def test_every_code_is_on_the_page_of_findings() -> None:
+    text = (ROOT / "docs" / "judge" / "findings.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| (JD\d+) \| ([^|]+) \|", text, re.M))
+    assert rows == dict(CODES)
