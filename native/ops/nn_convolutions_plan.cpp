@@ -2,7 +2,7 @@
 //
 // Threads share blocks of results: some lines of them times some rows of weights. Of each, the columns are copied in
 // blocks of about 256 products that the second-level cache holds, multiplied in tiles and added up: an element is
-// summed in the order of (channel, tap) whatever block it is in. Groups of one or two rows, as those of a depthwise
+// summed in the order of (channel, tap) whatever block it is in. Groups of few rows, as those of a depthwise
 // convolution, are not worth columns: their sums are made from the lines themselves.
 #include <algorithm>
 #include <atomic>
@@ -30,8 +30,10 @@ struct Parts {
   std::int64_t rows, lines, across;  // of a block, at most
 
   Parts(const Convolution& c, std::int64_t size, std::int64_t panel) {
-    direct = c.rows <= 2 && c.channels <= 4 && c.depth() <= 1024;
-    std::int64_t columns = (direct ? 8192 : 1024) / size;
+    direct = c.rows <= 8 && c.channels <= 256 && c.depth() <= 1024;
+    // Of so many channels, the lines are to stay in the second-level cache.
+    std::int64_t most = std::min<std::int64_t>(8192, 262144 / std::max<std::int64_t>(1, c.channels));
+    std::int64_t columns = (direct ? most : 1024) / size;
     std::int64_t wide = c.axes[2].out;
     across = wide > columns ? (equal_part(wide, columns) + panel - 1) / panel * panel : wide;
     lines = std::min(std::max<std::int64_t>(1, columns / std::max<std::int64_t>(1, across)), c.lines());
