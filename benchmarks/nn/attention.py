@@ -58,7 +58,7 @@ def rows() -> Iterator[Row]:
             w, tw = both(outputs, inputs, dtype=dtype)
             yield (
                 f"linear {name} {dtype}",
-                lambda x=x, w=w: sz.linear(x, w),
+                lambda x=x, w=w: sz.nn.linear(x, w),
                 torch and (lambda x=tx, w=tw: torch.nn.functional.linear(x, w)),
             )
 

@@ -1,0 +1,74 @@
+"""The linear layer: against float64, gradients, threads, and which calls are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from helpers.functions import threads
+
+UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+
+
+def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
+    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
+    return sz.cast(sz.tensor(x), dtype)
+
+
+def exact(x: sz.Tensor) -> Any:
+    return np.asarray(sz.cast(x, sz.float64))
+
+
+@pytest.mark.parametrize("dtype", UNIT)
+@pytest.mark.parametrize("sizes", [(1, 300, 40), (33, 64, 17), (2, 5, 70, 90)], ids=str)
+def test_products_and_gradients(dtype: str, sizes: tuple[int, ...]) -> None:
+    *rows, inputs, outputs = sizes
+    x, weight = made(dtype, *rows, inputs), made(dtype, outputs, inputs)
+    bias, above = made(dtype, outputs), made(dtype, *rows, outputs, seed=1)
+    a, w, b, g = (exact(t) for t in (x, weight, bias, above))
+    flat, lines = g.reshape(-1, outputs), a.reshape(-1, inputs)
+
+    def near(found: sz.Tensor, wanted: Any, size: Any) -> None:
+        summing = min(max(UNIT[dtype], 2.0**-53), 2.0**-24)  # narrow dtypes add up in float32
+        least = 2.0**-25 if dtype == "float16" else 0  # half of its smallest number
+        bound = UNIT[dtype] * abs(wanted) + 64 * summing * size + least
+        assert found.shape == wanted.shape
+        assert (abs(exact(found) - wanted) <= bound).all()
+
+    near(sz.nn.linear(x, weight, bias), a @ w.T + b, abs(a) @ abs(w.T) + abs(b))
+    x_grad, weight_grad, bias_grad = sz.nn.linear_bwd(above, x, weight, bias)
+    near(x_grad, g @ w, abs(g) @ abs(w))
+    near(weight_grad, flat.T @ lines, abs(flat.T) @ abs(lines))
+    near(bias_grad, flat.sum(0), abs(flat).sum(0))
+    with threads(3):
+        again = sz.nn.linear_bwd(above, x, weight)
+    assert len(again) == 2
+    assert (exact(again[0]) == exact(x_grad)).all()
+    assert (exact(again[1]) == exact(weight_grad)).all()
+
+
+def test_calls_that_are_not_plain() -> None:
+    x, weight = made("float32", 2, 3), made("float32", 4, 3)
+    wanted = exact(sz.nn.linear(x, weight))
+    assert (exact(sz.nn.linear(x=x, weight=weight, bias=None)) == wanted).all()
+    mixed = sz.nn.linear(x, sz.cast(weight, sz.bfloat16))
+    assert mixed.dtype == sz.float32
+    assert sz.nn.linear(sz.tensor([[1, 2]]), sz.tensor([[3, 4]])).dtype.kind == "float"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda x: sz.nn.linear(x, x[:, :1]), sz.DimensionsMismatch, r"nn.linear \(4.1\): x has"),
+        (lambda x: sz.nn.linear(x, x[0]), sz.DimensionsMismatch, "two axes"),
+        (lambda x: sz.nn.linear(x, x, x[0, :1]), sz.DimensionsMismatch, "bias has shape"),
+        (lambda x: sz.nn.linear(x * 1j, x * 1j), sz.TypeMismatch, "complex"),
+        (lambda x: sz.nn.linear_bwd(x[:1], x, x), sz.DimensionsMismatch, "out_grad has shape"),
+    ],
+)
+def test_errors(call: Any, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        call(made("float32", 2, 3))
