@@ -195,14 +195,15 @@ def judged_bounds() -> str:
     )  # fmt: skip
 
 
-def findings(subject: str) -> str:
+def findings(subject: str, of: str = "standard") -> str:
     """Return the known deviations of a subject: what it does, and in which interfaces."""
+    ops = {facts.key: name for name, facts in interfaces(of).items()}
     rows = [
         (
             re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](../errata.md#{found[1].lower()})",
                    one.reason),
-            "all" if all(map(one.may_name, interfaces()))
-            else code(name for name in interfaces() if one.may_name(name)),
+            "all" if all(map(one.may_name, ops))
+            else code(name for key, name in ops.items() if one.may_name(key)),
         )
         for one in packaged(subject)
     ]  # fmt: skip

@@ -74,6 +74,8 @@ def gradients(function, grad, *operands):
         return function(*given)
 
     found = jax.vjp(of_some, *(operands[i] for i in where))[1](grad)
+    if any(x.dtype == jax.dtypes.float0 for x in found):
+        raise Unsupported("JAX has no gradients of integers")
     return found[0] if len(found) == 1 else tuple(found)
 
 
