@@ -157,9 +157,9 @@ def test_operators_of_ones_own() -> None:
 
 
 def test_the_standards_operators_are_judged_by_the_kits_cases() -> None:
-    assert sz.judge(lambda x, y: x + y, "add", dtypes="float32")
-    assert not sz.judge(lambda x, y: x - y, "add", dtypes="float32")
     with np.errstate(all="ignore"):
+        assert sz.judge(lambda x, y: x + y, "add", dtypes="float32")
+        assert not sz.judge(lambda x, y: x - y, "add", dtypes="float32")
         assert sz.judge(lambda x: np.exp(x), "exp", dtypes="float32")
         assert not sz.judge(lambda x: np.exp(x * np.float32(1.0001)), "exp", dtypes="float32")
 

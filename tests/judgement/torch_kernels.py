@@ -1,4 +1,4 @@
-"""PyTorch's own kernels under the names of the operators, for the judge; run by PyTorch's Python."""
+"""PyTorch's own kernels by the names of operators, for the judge; PyTorch's Python runs it."""
 
 import torch
 import torch.nn.functional as F
