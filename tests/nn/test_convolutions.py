@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,9 @@ def convolved(
     x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
     reach = tuple(d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:], strict=True))
     seen = sliding_window_view(x, reach, tuple(range(2, 2 + n)))
-    seen = seen[(..., *(slice(None, None, d) for d in dilation))]
-    seen = seen[(slice(None), slice(None), *(slice(None, None, s) for s in stride))]
+    taps: Any = (..., *(slice(None, None, d) for d in dilation))
+    places: Any = (slice(None), slice(None), *(slice(None, None, s) for s in stride))
+    seen = seen[taps][places]
     parts = []
     for xs, ws in zip(np.split(seen, groups, 1), np.split(w, groups, 0), strict=True):
         axes = (1, *range(2 + n, 2 + 2 * n))
@@ -71,12 +73,13 @@ def scattered(
     ]
     out = np.zeros((x.shape[0], w.shape[1] * groups, *full))
     for tap in product(*(range(k) for k in w.shape[2:])):
+        of: Any = (..., *tap)
         to = tuple(
             slice(t * d, t * d + s * (i - 1) + 1, s)
             for t, d, s, i in zip(tap, dilation, stride, x.shape[2:], strict=True)
         )
         one = [
-            np.einsum("nc...,co->no...", xs, ws[(..., *tap)])
+            np.einsum("nc...,co->no...", xs, ws[of])
             for xs, ws in zip(np.split(x, groups, 1), np.split(w, groups, 0), strict=True)
         ]
         out[(slice(None), slice(None), *to)] += np.concatenate(one, 1)
@@ -118,7 +121,7 @@ def test_shapes(name: str, dtype: str, case: tuple[Each, Each, Each, Each, Each,
     x, w, bias = made(dtype, *shape), made(dtype, *kernel, seed=1), made(dtype, kernel[0], seed=2)
     wanted = convolved(exact(x), exact(w), stride, padding, dilation, groups)
     wanted += exact(bias).reshape(-1, *(1,) * n)
-    depth = np.prod(kernel[1:]) + 1
+    depth = prod(kernel[1:]) + 1
     with at_level(name):
         close(CONV[n](x, w, bias, stride, padding, dilation, groups), wanted, depth)
 
@@ -140,7 +143,7 @@ def test_transposed(name: str, dtype: str, case: tuple[Each, Each, Each, Each, E
     wanted = scattered(exact(x), exact(w), stride, padding, dilation, groups, added)
     with at_level(name):
         found = TRANSPOSED[n](x, w, None, stride, padding, added, groups, dilation)
-        close(found, wanted, kernel[0] * np.prod(kernel[2:]))
+        close(found, wanted, kernel[0] * prod(kernel[2:]))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
