@@ -102,7 +102,7 @@ X = sz.zeros(shape=(1, 4, 5, 5))
         (lambda: sz.nn.unfold(X[0, 0], 2), DimensionsMismatch, "x has shape (5, 5)"),
         (lambda: sz.nn.unfold(X, 0), InvalidArgument, "kernel_size is 0"),
         (lambda: sz.nn.unfold(X, 2, stride=(1, 2, 3)), InvalidArgument, "stride"),
-        (lambda: sz.nn.unfold(X, "2")  # type: ignore[arg-type], InvalidArgument, "kernel_size"),
+        (lambda: sz.nn.unfold(X, [2, "3"]), InvalidArgument, "kernel_size"),  # type: ignore[list-item]
         (lambda: sz.nn.fold(X[0], (5, 5), 2), DimensionsMismatch, "x has shape"),
         (lambda: sz.nn.unfold_bwd(X[0], X, 2), DimensionsMismatch, "out_grad has shape"),
         (lambda: sz.nn.fold_bwd(X, X[0], (5, 4), 2), DimensionsMismatch, "output_size"),
