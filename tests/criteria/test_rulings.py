@@ -219,6 +219,7 @@ def test_rules_of_an_operator_come_first() -> None:
     assert said(rule, [2.0], [0.0]) is False
     assert said(rule, [2.0], [0.0], op="mean") is False
     assert said(rule, [2.0], [0.0], op="softmax") is True
+    assert said(rule, [2.0], [0.0], op="nn:softmax") is True
 
 
 def test_the_reference_is_rounded_where_the_criterion_says_so() -> None:

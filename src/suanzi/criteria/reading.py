@@ -13,6 +13,12 @@ from suanzi._toml import tomllib
 from suanzi.criteria.checks import CHECKS, Amount, Check, Inapplicable, number
 from suanzi.status import InvalidArgument
 
+_ALSO = {
+    "scaled_dot_product_attention": "attention", "mm": "matmul", "bmm": "matmul", "gemm": "matmul",
+    "conv1d": "conv", "conv2d": "conv", "conv3d": "conv", "reduce_sum": "sum",
+    "reduce_mean": "mean",
+}  # fmt: skip
+"""Other names of operators, and those in the files."""
 FOLDER = path.join(path.dirname(__file__), "standards")
 
 
@@ -59,6 +65,7 @@ class Criterion:
 
     def checks(self, op: str | None) -> tuple[Check, ...]:
         """Return the checks for an operator: those that name it, else those that name none."""
+        op = None if op is None else known_as(op)
         here = [r for r in self.require if not r.levels or self.level in r.levels]
         found = [r for r in here if op in r.ops] or [r for r in here if not r.ops]
         if not found:
@@ -89,6 +96,16 @@ class Criterion:
             for r in self.require
         ]
         return data
+
+
+def known_as(op: str) -> str:
+    """Return the name by which criteria know an operator, whatever its catalogue calls it.
+
+    >>> known_as("nn:scaled_dot_product_attention"), known_as("nn:softmax")
+    ('attention', 'softmax')
+    """
+    plain = op.rpartition(":")[2]
+    return _ALSO.get(plain, plain)
 
 
 def read(text: str, where: str) -> Criterion:
