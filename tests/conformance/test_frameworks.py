@@ -17,6 +17,7 @@ import pytest
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.members import members
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.deviations import apply, packaged
 from suanzi.conformance.running import backends
@@ -87,6 +88,13 @@ def test_every_interface_is_mapped_or_missing_with_a_reason(framework: str) -> N
     assert {op for op in mapped | missing if ":" not in op} == set(interfaces())
     assert not mapped & missing
     assert all(len(reason) > 10 for reason in found["missing"].values())
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_model_operators_are_mapped_or_missing_with_a_reason(framework: str) -> None:
+    found = table(framework)
+    named = {op for op in (*found["mapping"], *found["missing"]) if op.startswith("nn:")}
+    assert set(members("nn")) <= named
 
 
 @pytest.mark.parametrize("framework", backends.FRAMEWORKS)

@@ -98,6 +98,12 @@ OTHERS = {
         "cos": np.ones((3, 2)),
         "sin": np.ones((3, 2)),
     },
+    "nn.ctc_loss": {
+        "x": np.full((3, 1, 2), -0.7),
+        "targets": [[1]],
+        "lengths": [3],
+        "target_lengths": [1],
+    },
     "nn.bce": {"p": SQUARE / 8, "y": SQUARE / 8},
 }
 

@@ -81,6 +81,9 @@ FUNCTIONS = {
         "divisor_override)") for n in (1, 2, 3)},
     **{f"adaptive_{kind}_pool{n}d": ("x", f"{_F}.adaptive_{kind}_pool{n}d(x, output_size)")
        for n in (1, 2, 3) for kind in ("avg", "max")},
+    "grid_sample": (
+        "x grid", f"{_F}.grid_sample(x, grid, mode, padding_mode, align_corners)"),
+    "gumbel_softmax": ("x", "gumbel(x, tau, hard, axis, noise)"),
     "unfold": ("x", f"{_F}.unfold(x, kernel_size, dilation, padding, stride)"),
     "fold": ("x", f"{_F}.fold(x, output_size, kernel_size, dilation, padding, stride)"),
     "batch_norm": (
@@ -200,3 +203,10 @@ def batch_norm(x, mean, var, weight, bias, training, momentum, eps, unbiased, al
         raise Unsupported("PyTorch returns no statistics of a batch")
     y = torch.nn.functional.batch_norm(x, *old, weight, bias, training, momentum, eps)
     return (y, *old) if training and not alone else y
+
+
+def gumbel(x, tau, hard, axis, noise):
+    """Return a softmax with given noise; PyTorch draws its own, so this is its formula."""
+    if noise is None or hard:
+        raise Unsupported("PyTorch's gumbel_softmax draws its own noise")
+    return torch.nn.functional.softmax((x + noise) / tau, axis)

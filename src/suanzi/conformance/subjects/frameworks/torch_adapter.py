@@ -12,6 +12,7 @@ from frameworks.nn_torch import (
     classes,
     cosine,
     gradients,
+    gumbel,
     labels,
     lengths,
     masked,
