@@ -135,6 +135,54 @@ struct Loops {
     write<false>(out, n, [&](auto at) { return at.template load<S>(g) - by.times(at.template load<Wide>(e)); });
   }
 
+  // ---- softmaxes of columns ---------------------------------------------------------------------
+
+  SUANZI_ROW static void column_largest(const void* in, void* found, std::size_t n) {
+    auto* x = stored(in);
+    auto* most = static_cast<T*>(found);
+    each_vector<B>(n, [&](auto at) {
+      B v = at.template load<S>(x), before = at.template load<Wide>(most);
+      at.template store<Wide>(most, xs::select(v > before, v, before));
+    });
+  }
+
+  SUANZI_ROW static void column_exponentials(const void* in, const void* centres, void* out, f64* sums, std::size_t n) {
+    auto* x = stored(in);
+    auto* most = wide(centres);
+    auto* e = static_cast<T*>(out);
+    each_vector<B>(n, [&](auto at) {
+      B v = exponential(at.template load<S>(x), at.template load<Wide>(most));
+      at.template store<Wide>(e, v);
+      at.add(sums, v);
+    });
+  }
+
+  SUANZI_ROW static void column_exponentials_below(const void* in, const void* centres, void* equal, f64* sums,
+                                                   std::size_t n) {
+    auto* x = stored(in);
+    auto* most = wide(centres);
+    auto* count = static_cast<T*>(equal);
+    each_vector<B>(n, [&](auto at) {
+      B v = at.template load<S>(x), centre = at.template load<Wide>(most);
+      auto is_largest = v == centre;
+      at.template store<Wide>(count, at.template load<Wide>(count) + xs::select(is_largest, B(T{1}), B(T{0})));
+      at.add(sums, xs::select(is_largest, B(T{0}), exponential(v, centre)));
+    });
+  }
+
+  SUANZI_ROW static void column_scale(const void* in, const void* factors, void* out, std::size_t n) {
+    auto *e = wide(in), *by = wide(factors);
+    write<false>(out, n, [&](auto at) { return at.template load<Wide>(e) * at.template load<Wide>(by); });
+  }
+
+  SUANZI_ROW static void column_shift(const void* in, const void* centres, const void* logs, void* out, std::size_t n) {
+    auto* x = stored(in);
+    auto *most = wide(centres), *less = wide(logs);
+    write<false>(out, n, [&](auto at) {
+      return (at.template load<S>(x) - at.template load<Wide>(most)) - at.template load<Wide>(less);
+    });
+  }
+
   // ---- norms ------------------------------------------------------------------------------------
 
   SUANZI_ROW static f64 sum(const void* in, std::size_t n) {
@@ -225,15 +273,9 @@ struct Loops {
     auto *x = stored(in), *g = stored(gradient);
     Pair<S> middle(centre), by(factor);
     each_vector<B>(n, [&](auto at) {
-      alignas(64) T grads[B::size], products[B::size];
       B v = at.template load<S>(g);
-      v.store_aligned(grads);
-      (v * by.times(middle.below(at.template load<S>(x)))).store_aligned(products);
-      std::size_t count = B::size < n - at.i ? B::size : n - at.i;
-      if (weight_sums)
-        for (std::size_t j = 0; j < count; ++j) weight_sums[at.i + j] += products[j];
-      if (bias_sums)
-        for (std::size_t j = 0; j < count; ++j) bias_sums[at.i + j] += grads[j];
+      if (weight_sums) at.add(weight_sums, v * by.times(middle.below(at.template load<S>(x))));
+      if (bias_sums) at.add(bias_sums, v);
     });
   }
 
@@ -283,12 +325,29 @@ struct Loops {
   }
 
   static RowLoops table() noexcept {
-    return {largest,     exponentials,    exponentials_below,
-            scale,       shift,           product,
-            softmax_bwd, log_softmax_bwd, sum,
-            squares,     affine,          norm_sums,
-            norm_bwd,    norm_weights,    pair_sums,
-            combine,     magnitude,       powers};
+    return {largest,
+            exponentials,
+            exponentials_below,
+            scale,
+            shift,
+            product,
+            softmax_bwd,
+            log_softmax_bwd,
+            column_largest,
+            column_exponentials,
+            column_exponentials_below,
+            column_scale,
+            column_shift,
+            sum,
+            squares,
+            affine,
+            norm_sums,
+            norm_bwd,
+            norm_weights,
+            pair_sums,
+            combine,
+            magnitude,
+            powers};
   }
 };
 

@@ -23,6 +23,13 @@ struct RowLoops {
   double (*product)(const void* e, const void* g, std::size_t n);                                  // the sum of e * g
   void (*softmax_bwd)(const void* e, const void* g, double factor, double mean, void* out, std::size_t n);
   void (*log_softmax_bwd)(const void* e, const void* g, double factor, void* out, std::size_t n);
+  // One element of each of n rows that lie side by side; what belongs to a row is an array.
+  void (*column_largest)(const void* x, void* most, std::size_t n);
+  void (*column_exponentials)(const void* x, const void* centres, void* e, double* sums, std::size_t n);
+  // The sums over the elements that are not the largest, and how many are.
+  void (*column_exponentials_below)(const void* x, const void* centres, void* equal, double* sums, std::size_t n);
+  void (*column_scale)(const void* e, const void* factors, void* out, std::size_t n);
+  void (*column_shift)(const void* x, const void* centres, const void* logs, void* out, std::size_t n);
   double (*sum)(const void* x, std::size_t n);
   // The sum of (x - centre)^2; `wide`: in float64 throughout.
   double (*squares)(const void* x, double centre, std::size_t n, bool wide);

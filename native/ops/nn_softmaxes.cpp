@@ -1,7 +1,7 @@
 // native/ops/nn_softmaxes.cpp: softmax, log_softmax and logsumexp along any axis, and their gradients.
 //
-// Rows that are dense are read as they lie; columns are transposed, a tile of them at a time, in a cache. Threads
-// share rows, or the parts of a long one.
+// Rows that are dense are read as they lie, and so are many columns side by side, each with its own sum; for gradients,
+// columns are transposed, a tile of them at a time, in a cache. Threads share rows, or the parts of a long one.
 #include "ops/nn_rows.h"
 
 #include "calls/arguments.h"
@@ -26,6 +26,7 @@ struct Side {
   std::int64_t strides[max_ndim];  // of the other axes, in bytes
 };
 
+constexpr std::int64_t most_columns = 256;
 constexpr int most_sides = 3;  // out_grad, x, the result
 
 // What is to be done, for rows and for the driver.
@@ -80,6 +81,8 @@ struct Plan {
   std::byte* at(int side, std::int64_t row) const {
     return sides[side].data + offsets_of(row, ndim, dims, sides[side].strides)[0];
   }
+  // Whether rows that are not dense are computed side by side.
+  bool by_columns() const { return !is_backward && kind != Softmax::logsumexp && !is_dense() && abreast() > 1; }
   bool needs_exponentials() const { return is_backward || kind == Softmax::softmax; }
   // Whether exponentials can be written to where the result belongs.
   bool in_place() const { return !is_backward && !streams && item == lane && is_dense(); }
@@ -157,29 +160,70 @@ class Worker {
   explicit Worker(const Plan& plan, std::int64_t tile) : p_(plan), tile_(tile) {}
 
   bool run(std::int64_t begin, std::int64_t end) {
-    bool needs = p_.needs_exponentials() && !p_.in_place();
+    bool needs = p_.needs_exponentials() && !p_.in_place() && !p_.by_columns();
     if (needs && !exponentials_.take(wide_dtype(p_.dtype), p_.n)) return false;
     if (p_.is_dense()) {
       for (std::int64_t row = begin; row < end; ++row) one(p_.at(0, row), p_.at(1, row), p_.at(2, row));
       if (p_.streams) kernels().end_stream();
       return true;
     }
+    if (p_.by_columns()) {
+      bool keeps = p_.kind == Softmax::softmax && p_.item != p_.lane;
+      if (keeps && !columns_.take(wide_dtype(p_.dtype), p_.n * tile_)) return false;
+      each_tile(begin, end, [&](std::int64_t row, std::int64_t some) {
+        p_.dtype == Dtype::float64 ? columns<double>(row, some) : columns<float>(row, some);
+      });
+      return true;
+    }
     std::int64_t size = p_.n * tile_;
     if (!packed_.take(p_.dtype, size)) return false;
     for (Scratch& rows : rows_)
       if (!rows.take(p_.dtype, size)) return false;
-    std::int64_t width = p_.abreast();
-    for (std::int64_t row = begin, some; row < end; row += some) {
-      some = std::min({tile_, end - row, width - row % width});
-      tile(row, some);
-    }
+    each_tile(begin, end, [&](std::int64_t row, std::int64_t some) { tile(row, some); });
     return true;
   }
 
  private:
+  // f(row, some) for rows that lie side by side.
+  template <class F>
+  void each_tile(std::int64_t begin, std::int64_t end, F f) {
+    std::int64_t width = p_.abreast();
+    for (std::int64_t row = begin, some; row < end; row += some) {
+      some = std::min({tile_, end - row, width - row % width});
+      f(row, some);
+    }
+  }
+
   void one(const std::byte* g, const std::byte* x, std::byte* out) {
     std::byte* e = !p_.needs_exponentials() ? nullptr : p_.in_place() ? out : exponentials_.data();
     run_row(p_, g, x, out, e, {p_.n});
+  }
+
+  template <class T>
+  void columns(std::int64_t row, std::int64_t some) {
+    alignas(64) T most[most_columns], last[most_columns];
+    alignas(64) double sums[most_columns];
+    auto count = static_cast<std::size_t>(some);
+    std::fill_n(most, count, -std::numeric_limits<T>::infinity());
+    std::fill_n(sums, count, 0.0);
+    const std::byte* x = p_.at(1, row);
+    std::byte* out = p_.at(2, row);
+    std::int64_t in_step = p_.sides[1].step, out_step = p_.out().step;
+    bool keeps = p_.kind == Softmax::softmax, direct = p_.item == p_.lane;
+    auto e = [&](std::int64_t i) { return direct ? out + i * out_step : columns_.data() + i * tile_ * p_.lane; };
+    const RowLoops& k = p_.loops;
+    for (std::int64_t i = 0; i < p_.n; ++i) k.column_largest(x + i * in_step, most, count);
+    std::fill_n(last, count, T{0});
+    for (std::int64_t i = 0; i < p_.n; ++i)
+      if (keeps) k.column_exponentials(x + i * in_step, most, e(i), sums, count);
+      else k.column_exponentials_below(x + i * in_step, most, last, sums, count);
+    for (std::size_t j = 0; j < count; ++j)
+      if (keeps) last[j] = static_cast<T>(1 / sums[j]);
+      else if (std::isinf(most[j])) last[j] = std::numeric_limits<T>::quiet_NaN();
+      else last[j] = static_cast<T>(std::log1p(sums[j] + (static_cast<double>(last[j]) - 1)));
+    for (std::int64_t i = 0; i < p_.n; ++i)
+      if (keeps) k.column_scale(e(i), last, out + i * out_step, count);
+      else k.column_shift(x + i * in_step, most, last, out + i * out_step, count);
   }
 
   // Rows that are not dense: through buffers.
@@ -217,7 +261,7 @@ class Worker {
 
   const Plan& p_;
   std::int64_t tile_;
-  Scratch exponentials_, packed_, rows_[most_sides];
+  Scratch exponentials_, packed_, columns_, rows_[most_sides];
 };
 
 // Few rows that are long and dense: threads share each of them.
@@ -241,8 +285,9 @@ bool run_plan(Plan& plan) {
     return run_shared(plan);
   }
   // Tiles of columns fit the second-level cache.
-  std::int64_t tile = 1, width = plan.is_dense() ? 1 : plan.abreast();
-  if (width >= 4) tile = std::clamp<std::int64_t>((256 << 10) / std::max<std::int64_t>(plan.n * plan.item, 1), 8, 64);
+  std::int64_t tile = 1, width = plan.is_dense() ? 1 : plan.abreast(), bytes = std::max<std::int64_t>(plan.n, 1) * 8;
+  if (plan.by_columns()) tile = std::clamp<std::int64_t>((1 << 20) / bytes / 16 * 16, 32, most_columns);
+  else if (width >= 4) tile = std::clamp<std::int64_t>((512 << 10) / bytes, 8, 64);
   std::atomic<bool> enough{true};
   std::int64_t least = std::max<std::int64_t>(grain / 4 / std::max<std::int64_t>(plan.n, 1), width > 1 ? tile : 1);
   parallel_for(plan.rows, least, [&](std::int64_t begin, std::int64_t end) {
