@@ -32,6 +32,7 @@ SHARED = {
     "src/suanzi/conformance/cases/promotion.py": "every operator that promotes",
     "src/suanzi/conformance/cases/examples.py": "the worked examples of all",
     "src/suanzi/conformance/cases/frozen.py": "cases of all, as files",
+    "src/suanzi/conformance/cases/catalogues.py": "what every operator of a catalogue has",
     "src/suanzi/conformance/truth/functions.py": "functions of four categories",
     "src/suanzi/conformance/truth/bounds.py": "how near, of all element-wise operators",
     "src/suanzi/conformance/truth/sums.py": "reductions, products, transforms and samples",
@@ -48,7 +49,8 @@ def of_a_category() -> list[Path]:
     return [
         path
         for path in found
-        if not path.name.startswith("_") and path.relative_to(ROOT).as_posix() not in SHARED
+        if not path.name.startswith(("_", "nn_"))  # the latter are the model operators'
+        and path.relative_to(ROOT).as_posix() not in SHARED
     ]
 
 

@@ -28,11 +28,6 @@ namespace activations {
   constexpr auto name =         \
       []<class B>([[maybe_unused]] const B* in, B* out, [[maybe_unused]] const f64* p) noexcept -> void
 
-template <class B>
-inline B number(f64 x) noexcept {
-  return B(static_cast<Element<B>>(x));
-}
-
 // A function by way of an exponential, in two loops: a processor does not see as far as to the next vector while one
 // waits for both. `exponent` makes its argument of `in` and `p`, and `rest` the outputs of `in`, `e` and `p`.
 template <class Exponent, class Rest>
@@ -93,8 +88,7 @@ SUANZI_ACTIVATION(softsign) {
   *out = xs::select(size == number<B>(std::numeric_limits<f64>::infinity()), xs::copysign(one, x), found);
 };
 SUANZI_ACTIVATION(softsign_bwd) {
-  B unused, one = number<B>(1);
-  Pair<B> root = quotient<B>({one, number<B>(0)}, exact_sum(one, xs::abs(in[1])), unused);
+  Pair<B> root = inverse_of(exact_sum(number<B>(1), xs::abs(in[1])));
   Pair<B> square = exact_product(root.high, root.high);
   square.low += number<B>(2) * root.high * root.low;
   B infinity = number<B>(std::numeric_limits<f64>::infinity());
@@ -110,11 +104,18 @@ inline Pair<B> hard_gate(B x) noexcept {
   found.low = xs::select(low || high, number<B>(0), found.low);
   return found;
 }
-SUANZI_ACTIVATION(hardsigmoid) { *out = hard_gate(*in).high / number<B>(6); };
+// A finite number over 6.
+template <class B>
+inline B sixth(B x) noexcept {
+  Pair<B> factor = constant<B>(0x1.5555555555555p-3, 0x1.5555555555555p-57);
+  return xs::fma(x, factor.high, x * factor.low);
+}
+SUANZI_ACTIVATION(hardsigmoid) { *out = sixth(hard_gate(*in).high); };
 SUANZI_ACTIVATION(hardsigmoid_bwd) { *out = if_inside(in[0] / number<B>(6), in[1], number<B>(-3), number<B>(3)); };
 SUANZI_ACTIVATION(hardswish) {
   B x = *in;
-  B found = times(x, hard_gate(x)) / number<B>(6);
+  Pair<B> gate = hard_gate(x);
+  B found = sixth(xs::fma(x, gate.high, x * gate.low));
   *out = xs::select(x <= number<B>(-3), number<B>(0), xs::select(x >= number<B>(3), x, found));
 };
 SUANZI_ACTIVATION(hardswish_bwd) {
@@ -154,14 +155,6 @@ SUANZI_ACTIVATION(celu_bwd) {
   *out = exponential_slope(in[0], in[1], constant<B>(1), in[1] / number<B>(p[0]), constant<B>(1));
 };
 
-// beta x in two parts; the second is nothing where the first says all.
-template <class B>
-inline Pair<B> with_factor(B x, f64 beta) noexcept {
-  Pair<B> z = scaled(x, constant<B>(beta));
-  z.low = xs::select(xs::abs(z.high) < number<B>(2000), z.low, number<B>(0));
-  return z;
-}
-
 // log(1 + exp(z)) = max(z, 0) + log(1 + exp(-|z|)), the last of which is e.
 template <class B>
 inline B log_of_1_and_exp(Pair<B> z, B e) noexcept {
@@ -199,11 +192,11 @@ constexpr auto log_sigmoid_bwd =
 
 // ---- gates: x times what lies between 0 and 1 ----------------------------------------------------------
 
-// x p(x), where p is 0 at -inf, and 1 at inf.
+// x p(x), where p is 0 at -inf, 1 at inf and NaN where x is.
 template <class B>
 inline B gated(B x, Pair<B> gate) noexcept {
-  B large = number<B>(10000);
-  return nan_as(x, xs::select(x > large, x, times(xs::max(x, -large), gate)));
+  B large = number<B>(10000), finite = xs::max(x, -large);
+  return xs::select(x > large, x, xs::fma(finite, gate.high, finite * gate.low));
 }
 
 // Each gate has an exponent, and by e, its exponential, a value in two parts and the derivative of x times it.
