@@ -84,8 +84,8 @@ def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
     group = {name: i for i, name in enumerate(GROUPS)}
     before.sort(key=lambda r: (place.get(r.op, len(place)), group.get(r.group, len(group))))
     version = str(first.subject.get("version", ""))
-    of = sorted({r.op.rpartition(":")[0] or STANDARD for r in before})
-    listed = [*known.packaged(str(first.subject.get("name", "")), of), *deviations]
+    among = sorted({r.op.rpartition(":")[0] or STANDARD for r in before})
+    listed = [*known.packaged(str(first.subject.get("name", "")), among), *deviations]
     results = [
         now if now.outcome == then.outcome else known.apply([now], listed, version)[0][0]
         for then, now in zip(before, _settled(before), strict=True)
