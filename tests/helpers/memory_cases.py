@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 import suanzi as sz
-from suanzi.registry import REGISTRY
+from helpers.standard_operators import REGISTRY
 
 NOTHING_ALLOCATED = set(
     """wrap_tensor expand_dims squeeze transpose split unstack slice expand flip meshgrid real imag

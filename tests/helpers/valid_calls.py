@@ -6,9 +6,9 @@ import inspect
 from functools import cache
 from typing import Any
 
+from helpers.standard_operators import REGISTRY
 from suanzi.conformance.cases.examples import case_of
 from suanzi.conformance.subjects.suanzi_adapter import made
-from suanzi.registry import REGISTRY
 from suanzi.standard import examples, interface
 from suanzi.standard.prototypes import prototype
 

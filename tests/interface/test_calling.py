@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
+from helpers.standard_operators import REGISTRY
 from suanzi import interface
 from suanzi.conformance.cases.statuses import VALID
 from suanzi.conformance.subjects.suanzi_adapter import made
-from suanzi.registry import FUNCTIONS, REGISTRY
+from suanzi.registry import FUNCTIONS
 from suanzi.standard import interfaces
 
 S = sz.Status

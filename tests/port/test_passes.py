@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import suanzi as sz
+from helpers.standard_operators import REGISTRY
 from suanzi.port.calls import Calls, from_records
 from suanzi.port.operators import known
 from suanzi.port.passes import Judged, judge_calls
 from suanzi.port.recorders import recording
 from suanzi.promote.operators import OPERATORS
-from suanzi.registry import REGISTRY
 
 
 def arg(text: Any) -> Any:

@@ -14,7 +14,8 @@ import pytest
 
 import suanzi as sz
 from helpers.sparse_cases import NAMES, bits, distinct, make, numbers, same
-from suanzi.registry import FUNCTIONS, REGISTRY
+from helpers.standard_operators import REGISTRY
+from suanzi.registry import FUNCTIONS
 from suanzi.sparse.forms.elementwise import operand_count
 
 UNARY, BINARY = ([k for k, op in REGISTRY.items() if operand_count(op) == n] for n in (1, 2))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import suanzi as sz
 from helpers.sparse_cases import NAMES, SHAPES, make, same
-from suanzi.registry import REGISTRY
+from helpers.standard_operators import REGISTRY
 from suanzi.sparse.forms.dispatch import FORMS, form_of
 
 WITH_FORM = sorted(name for name, op in REGISTRY.items() if form_of(op))

@@ -8,11 +8,11 @@ import pytest
 
 import suanzi as sz
 from helpers.memory_cases import NOTHING_ALLOCATED, calls
+from helpers.standard_operators import REGISTRY
 from suanzi import interface
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.cases.statuses import VALID
 from suanzi.dtypes import DTYPES
-from suanzi.registry import REGISTRY
 from suanzi.standard import examples, interfaces
 
 EVERY = list(interfaces().values())

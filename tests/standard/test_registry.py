@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import suanzi as sz
-from suanzi.registry import REGISTRY
+from helpers.standard_operators import REGISTRY
 from suanzi.standard import Interface, Parameter, interface, interfaces
 
 # Where the standard promises a default and prints none, this is ours; others are as printed.

@@ -15,8 +15,8 @@ import pytest
 
 import suanzi as sz
 from helpers.moves import destroyed, no_tensor_error, refused
+from helpers.standard_operators import REGISTRY
 from helpers.valid_calls import kinds, of_kind, parameters, valid
-from suanzi.registry import REGISTRY
 from suanzi.standard import interface
 
 OPTIONAL = {("linear", "bias"), ("bilinear", "bias")}

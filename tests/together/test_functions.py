@@ -16,7 +16,7 @@ from helpers.functions import (
     check_same_everywhere,
     check_special,
 )
-from suanzi.registry import REGISTRY
+from helpers.standard_operators import REGISTRY
 
 CLAUSES = ("7.2.8.", "7.2.10.", "7.2.11.", "7.2.12.")
 NAMES = sorted(op.name for op in REGISTRY.values() if op.clause.startswith(CLAUSES))

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
+from helpers.standard_operators import REGISTRY
 from suanzi import _core
 from suanzi.dtypes import DTYPES
-from suanzi.registry import REGISTRY
 
 BYTES = [0, 1, 2, 128, 255]
 MODES = [mode.name for mode in sz.ReduceMode]

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from helpers.standard_operators import REGISTRY
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, made, read
-from suanzi.registry import FUNCTIONS, REGISTRY
+from suanzi.registry import FUNCTIONS
 from suanzi.resolve.declare import _with_overrides
 from suanzi.standard import interface
 

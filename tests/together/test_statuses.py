@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from suanzi.registry import REGISTRY
+from helpers.standard_operators import REGISTRY
 from suanzi.standard import interface
 
 CATEGORIES = ("7.2.4.", "7.2.5.", "7.2.6.", "7.2.7.", "7.2.9.")

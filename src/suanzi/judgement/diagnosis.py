@@ -106,7 +106,7 @@ def _special(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
         sick = np.nonzero(~clean.reshape(-1))[0]
         if rows.size:
             return "JD302", f"a NaN or an infinity of row {sick[0]} reaches row {rows[0]}"
-    if born.sum() * 2 >= wrong.sum() and _tail(born) is None and not _blank_rows(r, wrong):
+    if born.sum() * 2 >= wrong.sum() and _tail(born) is None and _blank_rows(r, wrong) is None:
         sizes = [abs(v) for x in r.inputs.values() for v in x.reshape(-1) if math.isfinite(v)]
         kind = "NaN" if np.isnan(found[born]).any() else "infinity"
         return "JD301", (
