@@ -50,7 +50,8 @@ def elements(case: Case) -> int:
 
 @pytest.mark.parametrize("op", list(members("nn")))
 def test_no_required_case_accepts_a_wrong_answer(op: str) -> None:
-    for dtype in DTYPES:
+    there = sorted({case.dtype for case in cases(op, Wanted(groups=GROUPS))})
+    for dtype in [name for name in DTYPES if name in there] or there[:1]:  # one_hot is of integers
         tried = 0
         for case in some_cases(op, dtype):
             expected = case.expect()
