@@ -140,7 +140,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if pythran is None or pythran.origin is None:
         pytest.skip("needs the headers of xsimd, which the package pythran brings")
     copy = tmp_path_factory.mktemp("tree")
-    for folder in ("docs", "native", "src", "tests", "tools"):
+    for folder in ("benchmarks", "docs", "native", "src", "tests", "tools"):
         unwanted = shutil.ignore_patterns("__pycache__", "test_new_operator.py")
         shutil.copytree(ROOT / folder, copy / folder, ignore=unwanted)
     shutil.copy(ROOT / "pyproject.toml", copy)

@@ -134,7 +134,7 @@ class TestReadings:
         self, version: str, met: str | None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         packaged = {"chip": [Deviation("an old chip", op="floor", version=version)]}
-        monkeypatch.setattr(deviations, "packaged", packaged.__getitem__)
+        monkeypatch.setattr(deviations, "packaged", lambda name, *of: packaged[name])
         first, second = self.halves()
         merged = merge([shard(1, 2, *settle(first)), shard(2, 2, *settle(second))])
         assert {r.op: r.known for r in merged.results}["floor"] == met

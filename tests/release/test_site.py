@@ -20,7 +20,7 @@ from docs_site.markdown import docstring, table
 from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, pages
 from suanzi.errata import errata
 from suanzi.registry import REGISTRY
-from suanzi.standard import interfaces
+from suanzi.standard import categories, interfaces
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = {
@@ -41,7 +41,8 @@ def headings(markdown: str, level: str = "#+") -> list[str]:
 
 def test_there_is_a_page_for_each_category() -> None:
     assert set(TITLES) == {one.category for one in interfaces().values()}
-    assert set(MADE) == {INDEX, MINIMAL_SET, *CATEGORY_PAGES}
+    models = {f"reference/nn-{name}.md" for name in categories("nn").values()}
+    assert set(MADE) == {INDEX, MINIMAL_SET, *CATEGORY_PAGES, *models}
 
 
 def test_every_interface_is_on_exactly_one_page() -> None:

@@ -23,7 +23,6 @@ from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.registry import REGISTRY
 from suanzi.standard import categories, interfaces
-from suanzi.standard.catalogues import catalogue
 from suanzi.standard.other_names import LIBRARIES
 from suanzi.standard.other_names import table as names_table
 
@@ -259,22 +258,6 @@ def model_categories(of: str = "nn") -> str:
     return table(("clause", "category", "operators", "backward"), rows)
 
 
-def model_operators(category: str, of: str = "nn") -> str:
-    """Return the calls of a category of a catalogue, with what each returns."""
-    rows = [
-        (one.clause, f"`sz.{of}.{one.name}{_signature(one.key)}`", code(one.outputs))
-        for one in members(category.replace("_", " "), of)
-    ]
-    return table(("clause", "call", "returns"), rows)
-
-
-def _signature(key: str) -> str:
-    catalogue(key.partition(":")[0]).load()
-    found = inspect.signature(REGISTRY[key].function).parameters.values()
-    plain = [p.replace(annotation=p.empty) for p in found]
-    return str(inspect.Signature(plain))
-
-
 FRAGMENTS: dict[str, Callable[..., str]] = {
     "categories": all_categories,
     "errata": all_errata,
@@ -289,7 +272,6 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "source": declaration,
     "other-names": other_names,
     "model-categories": model_categories,
-    "model-operators": model_operators,
     "speed": summary,
     "speed-brief": brief,
     "slower": slower,

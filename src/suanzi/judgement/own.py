@@ -8,7 +8,8 @@ from typing import Any
 
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
-from suanzi.conformance.subjects.kernel_adapter import _CLASSES, framework_of_tensor
+from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
+from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.cases import by_definition
 from suanzi.judgement.diagnosis import Result, diagnosed
@@ -79,6 +80,7 @@ def assert_right(
     Inputs and output are tensors of any framework; several are given as tuples. The bound follows
     from the operator, the dtypes and the length.
 
+    >>> import numpy as np
     >>> x = np.array([0.0, 1.0, 2.0], np.float32)
     >>> sz.assert_right("softmax", x, np.exp(x) / np.exp(x).sum())
     >>> sz.assert_right("softmax", x, np.zeros(3, np.float32))
@@ -120,5 +122,5 @@ def _parameters(key: str) -> Sequence[str]:
 
 
 def _data(x: Any) -> Data:
-    found: Data = _CLASSES[framework_of_tensor(x)]().read(x)
+    found: Data = FRAMEWORKS_BY_NAME[framework_of_tensor(x)]().read(x)
     return found
