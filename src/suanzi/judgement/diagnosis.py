@@ -143,7 +143,8 @@ def _unwritten(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     start = _tail(wrong)
     if start is not None:
         blank = r.found[..., start:][wrong[..., start:]]
-        if not np.any(blank) or np.isnan(blank).all() or len(set(blank.tolist())) == 1:
+        stale = len(blank) > 3 and len(set(blank.tolist())) == 1
+        if not np.any(blank) or np.isnan(blank).all() or stale:
             tile = next((t for t in _TILES if start % t == 0), None)
             edge = f", from column {start}, a multiple of {tile}, on" if tile else ""
             return "JD202", f"the last {wrong.shape[-1] - start} columns are not written{edge}"
@@ -154,19 +155,23 @@ def _unwritten(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
 
 
 def _edge(wrong: NDArray[np.bool_]) -> str | None:
-    """Return the columns that are wrong, if they are few together."""
+    """Return the columns that are wrong, if they are few at the end, or from a tile's edge on."""
     if not wrong.ndim or wrong.shape[-1] < 16:
         return None
-    columns = np.nonzero(wrong.reshape(-1, wrong.shape[-1]).any(0))[0]
-    if columns[-1] - columns[0] >= max(1, wrong.shape[-1] // 8):
+    rows = wrong.reshape(-1, wrong.shape[-1])
+    columns = np.nonzero(rows.any(0))[0]
+    first, last = int(columns[0]), int(columns[-1])
+    few = last - first + 1 == len(columns) <= max(2, wrong.shape[-1] // 8)
+    at_an_edge = last == wrong.shape[-1] - 1 or (first and first % 8 == 0 and len(columns) > 1)
+    if not few or not at_an_edge or rows[:, columns].mean() < 0.5:
         return None
-    return f"{columns[0]} to {columns[-1]}" if len(columns) > 1 else str(columns[0])
+    return f"{first} to {last}" if len(columns) > 1 else str(first)
 
 
 def _scaled(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     """Look for one factor, or one difference, between the result and the truth."""
     good = np.isfinite(r.found) & np.isfinite(r.truth) & (np.abs(r.truth) > 0)
-    if good.sum() < 4 or wrong.mean() < 0.5:
+    if good.sum() < 4 or wrong.mean() < 0.9:
         return None
     found, truth, allowed = r.found[good], r.truth[good], r.bound.allowed[good]
     with np.errstate(all="ignore"):

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 BITS = 200
 """The precision of exact values, in bits."""
-_FUNCTIONS = 4.0
-"""How many units of roundoff a function of a library may be off: OpenCL allows 3 to 5 ULP."""
+_FUNCTIONS = 8.0
+"""How many units of roundoff a function of a library may be off: 4 ULP, as CUDA allows."""
 _SIGMAS = 6.0 / math.sqrt(3)
 """Six standard deviations of a sum of roundings: the chance that a right one is beyond is 1e-9.
 

@@ -37,6 +37,8 @@ def bound(op: str, dtype: str) -> float | None:
     (3, 1, None)
     """
     stated = (COMPLEX if dtype in PARTS else REAL).get(op)
+    if stated is None and op in FUNCTIONS and dtype not in PARTS:  # declared by another package
+        stated = FUNCTIONS[op].ulp
     if stated is not None and PARTS.get(dtype, dtype) in NARROW:
         return NARROWER
     return stated
