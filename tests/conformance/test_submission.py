@@ -127,7 +127,9 @@ def test_files_that_are_missing_or_added_are_found(folder: Path) -> None:
     assert _findings(folder)["files"] is False
 
 
-@pytest.mark.parametrize("text", [b"", b"\x1f\x8bnothing", gzip.compress(b'{"answer": 1}\n')])
+@pytest.mark.parametrize(
+    "text", [b"", b"\x1f\x8bnothing", gzip.compress(b'{"answer": 1}\n', mtime=0)]
+)
 def test_answers_that_cannot_be_read_are_a_finding(folder: Path, text: bytes) -> None:
     (folder / "answers" / "rint.jsonl.gz").write_bytes(text)
     _signed_anew(folder)
