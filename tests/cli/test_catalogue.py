@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from helpers.standard_operators import REGISTRY
 from suanzi.cli import main
 from suanzi.cli.catalogue import entries, entry, in_words
+from suanzi.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 
 CATEGORIES = {one.category for one in interfaces().values()}

@@ -19,7 +19,7 @@ from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, NAMESPACES, SUBBYTE, Operator
 from suanzi.resolve.declare import overriding, with_kernel
-from suanzi.status import TypeMismatch
+from suanzi.status import StatusError, TypeMismatch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,8 +99,15 @@ def function(function: F) -> F:
                 f"{name}: not implemented for {' and '.join(types)}. Make a Tensor first, with "
                 "to_dense() or to_host()."
             )
-        with promotion(RULES):
-            return other(*args, **kwargs)
+        try:
+            with promotion(RULES):
+                return other(*args, **kwargs)
+        except StatusError:
+            raise
+        except (AttributeError, TypeError) as error:  # what is no tensor, or no axis
+            raise TypeMismatch(
+                f"{name}: {error}. It takes tensors first; axes and other options are numbers."
+            ) from None
 
     made = _core.declare_function(function, override)
     registry.FUNCTIONS[declared.key] = made

@@ -114,6 +114,11 @@ def _operands(
             f"{op.title}: weight has shape {weight.shape}; it must have {axes + 2} axes: {order}, "
             "then the kernel)."
         )
+    if 0 in found["x"].shape[2:]:
+        raise DimensionsMismatch(
+            f"{op.title}: x has shape {found['x'].shape}, with no elements along an axis that the "
+            "kernel moves along; each must have one at least. Pad x first."
+        )
     if 0 in weight.shape[2:]:
         raise InvalidArgument(
             f"{op.title}: weight has shape {weight.shape}; a kernel must have one element at least."
