@@ -50,9 +50,9 @@ def cases_between(op: str, first: dict[str, Any], wanted: Wanted) -> Iterator[Ca
     facts = record(op)
     long = facts is not None and facts.form == "elementwise" and facts.catalogue == STANDARD
     both = [{n: _tiled(v) for n, v in some.items()} for some in (first, second)] if long else None
-    yield case(
-        "two threads at once", "quality", _NO_THREADS, "threads", op, *(both or (first, second))
-    )
+    if op != "empty":  # whose elements are whatever was there before
+        some = both or (first, second)
+        yield case("two threads at once", "quality", _NO_THREADS, "threads", op, *some)
     yield case("memory of 1000 calls", "quality", _NO_MEMORY, "memory", op, first)
 
 
