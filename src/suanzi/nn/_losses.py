@@ -132,7 +132,7 @@ class Pairs:
     def _divisor(self, reduction: Any) -> float | None:
         """Return what the sum is divided by; None: there is none."""
         op, shape = self.op, self.x.shape
-        if op.name.startswith("kl_div") and reduction == "batchmean":
+        if op.name.startswith("kl_div") and isinstance(reduction, str) and reduction == "batchmean":
             if not shape:
                 raise DimensionsMismatch(
                     f'{op.title}: reduction is "batchmean" and x has rank 0; it must have an axis '
