@@ -163,9 +163,12 @@ def test_a_sink_is_a_key_without_a_value() -> None:
         (lambda x: attend(x, x, x, masked_rows=0), sz.InvalidArgument, "'zero' or 'nan'"),
         (lambda x: attend(x, x, x, scale="1"), sz.InvalidArgument, "scale"),
         (lambda x: attend(x * 1j, x, x), sz.TypeMismatch, "complex"),
+        (lambda x: attend(x, x, x, scale=10**400), sz.InvalidArgument, "beyond float64"),
         (lambda x: sz.nn.rotary_embedding(x, x, x), sz.DimensionsMismatch, "number of pairs"),
+        (lambda x: sz.nn.rotary_embedding(x, x[..., :2], x[..., :1]), sz.DimensionsMismatch,
+         "cos has shape .* and sin has shape .* must be equal"),
     ],
-)
+)  # fmt: skip
 def test_errors(call: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
         call(made("float32", 2, 4, 4))

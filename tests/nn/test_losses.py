@@ -210,6 +210,8 @@ def test_integers_become_floats_and_unsigned_classes_are_read() -> None:
         (lambda: sz.nn.cross_entropy(X, sz.tensor([0, 1]), axis=2), InvalidArgument, "axis is 2"),
         (lambda: sz.nn.cross_entropy(X, sz.tensor([0, 1]), label_smoothing=2), InvalidArgument,
          "from 0 to 1"),
+        (lambda: sz.nn.cross_entropy(X, sz.tensor([0, 1]), ignore_index=2**63), InvalidArgument,
+         "ignore_index is 9223372036854775808; it must be an int64"),
         (lambda: sz.nn.mse_loss(X, X[0]), DimensionsMismatch, "must be the same"),
         (lambda: sz.nn.mse_loss(X, X, reduction="men"), InvalidArgument, "mean"),
         (lambda: sz.nn.mse_loss_bwd(X, X, X), DimensionsMismatch, "out_grad has shape"),

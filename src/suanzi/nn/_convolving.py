@@ -60,12 +60,12 @@ def _groups(op: Operator, groups: Any, x: Tensor, weight: Tensor, transposed: bo
         )
         raise DimensionsMismatch(
             f"{op.title}: x has {channels} channels, weight has shape {weight.shape} and groups is "
-            f"{count}; {rule}, {wanted}, must be the number of channels."
+            f"{shown(count)}; {rule}, {shown(wanted)}, must be the number of channels."
         )
     if weight.shape[0] % count:
         raise DimensionsMismatch(
-            f"{op.title}: groups is {count} and weight has shape {weight.shape}; its first size "
-            "must be a multiple of groups."
+            f"{op.title}: groups is {shown(count)} and weight has shape {weight.shape}; its first "
+            "size must be a multiple of groups."
         )
     return count
 

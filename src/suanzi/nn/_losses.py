@@ -39,6 +39,10 @@ class Rows:
         given, self.weight = found[name], found.get("weight")
         labels = found.get("target", labels)
         self.ignore = integer_argument(op, "ignore_index", ignore)
+        if not -(2**63) <= self.ignore < 2**63:
+            raise InvalidArgument(
+                f"{op.title}: ignore_index is {shown(ignore)}; it must be an int64, as classes are."
+            )
         if not given.ndim:
             raise DimensionsMismatch(
                 f"{op.title}: {name} has rank 0; it must have an axis of classes."

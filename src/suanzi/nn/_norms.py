@@ -165,8 +165,8 @@ class Pieces(_Norm):
         groups = channels if num_groups is None else integer_argument(op, "num_groups", num_groups)
         if num_groups is not None and (groups < 1 or channels % groups):
             raise InvalidArgument(
-                f"{op.title}: num_groups is {groups}, and x has {channels} channels; it must be at "
-                "least 1 and divide them."
+                f"{op.title}: num_groups is {shown(groups)}, and x has {channels} channels; it "
+                "must be at least 1 and divide them."
             )
         self._check_weights((channels,), "a number for each channel")
         self.kind = _CHANNELS if by_channel else _GROUPS

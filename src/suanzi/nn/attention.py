@@ -11,8 +11,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, widened
 from suanzi.dtypes import bool as boolean
-from suanzi.nn._arguments import float_operands
-from suanzi.ops.creation_wanted import number_argument
+from suanzi.nn._arguments import float_operands, real_parameter
 from suanzi.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
@@ -242,8 +241,9 @@ def _options(
     """Return scale, softcap (0: none), left, right, offset, and whether empty rows are 0."""
     q, k = found.tensors[:2]
     depth, queries, keys = q.shape[-1], q.shape[-2], k.shape[-2]
-    factor = _real(op, "scale", scale, 1 / math.sqrt(max(depth, 1)))
-    cap = _real(op, "softcap", softcap, 0.0)
+    default = 1 / math.sqrt(max(depth, 1))
+    factor = default if scale is None else real_parameter(op, "scale", scale)
+    cap = 0.0 if softcap is None else real_parameter(op, "softcap", softcap)
     if softcap is not None and not 0 < cap < math.inf:
         raise InvalidArgument(f"{op.title}: softcap is {shown(softcap)}; it must be above 0.")
     left, right = _window(op, window)
@@ -259,15 +259,6 @@ def _options(
     offset = keys - queries if align == "bottom_right" else 0
     most = keys + queries
     return factor, cap, min(left, most), min(right, most), offset, masked_rows == "zero"
-
-
-def _real(op: Operator, name: str, x: Any, default: float) -> float:
-    if x is None:
-        return default
-    number = number_argument(op, name, x)
-    if isinstance(number, complex):
-        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a real number.")
-    return float(number)
 
 
 def _window(op: Operator, window: Any) -> tuple[int, int]:
@@ -338,6 +329,11 @@ def _rotated(op: Operator, given: dict[str, Any]) -> list[Tensor]:
     """Return the operands of rotary embeddings, the tables broadcast to x."""
     found = float_operands(op, given)
     x, cos, sin = (found[name] for name in ("x", "cos", "sin"))
+    if sin.shape[-1:] != cos.shape[-1:]:
+        raise DimensionsMismatch(
+            f"{op.title}: cos has shape {cos.shape} and sin has shape {sin.shape}; their last "
+            "sizes, the number of pairs, must be equal."
+        )
     for name, table in (("cos", cos), ("sin", sin)):
         if not x.ndim or not table.ndim or table.shape[-1] * 2 > x.shape[-1]:
             raise DimensionsMismatch(

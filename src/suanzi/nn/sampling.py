@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from suanzi import _core
+from suanzi._hints import shown
 from suanzi.nn._arguments import float_operand, float_operands
 from suanzi.nn._grids import grid_sample, grid_sample_bwd
 from suanzi.nn._windows import per_axis, with_batch
@@ -211,8 +212,8 @@ def _shuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str)
     r = integer_argument(op, factor_name, factor, 1)
     if x.ndim < 3 or x.shape[-3] % (r * r):
         raise DimensionsMismatch(
-            f"{op.title}: {name} has shape {x.shape} and {factor_name} is {r}; it must have three "
-            f"axes at least, and channels (the third axis from the end) a multiple of {r * r}."
+            f"{op.title}: {name} has shape {x.shape} and {factor_name} is {shown(r)}; it must have "
+            "three axes at least, and channels (the third from the end) a multiple of its square."
         )
     *lead, channels, high, wide = x.shape
     n = len(lead)
@@ -226,8 +227,8 @@ def _unshuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: st
     r = integer_argument(op, factor_name, factor, 1)
     if x.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r:
         raise DimensionsMismatch(
-            f"{op.title}: {name} has shape {x.shape} and {factor_name} is {r}; it must have three "
-            f"axes at least, and height and width (the last two) must be multiples of {r}."
+            f"{op.title}: {name} has shape {x.shape} and {factor_name} is {shown(r)}; it must have "
+            "three axes at least, and height and width (the last two) must be multiples of that."
         )
     *lead, channels, high, wide = x.shape
     n = len(lead)

@@ -26,7 +26,6 @@ from suanzi.resolve.elementwise import elementwise
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import (
     AllocFailed,
-    DimensionsMismatch,
     InvalidArgument,
     StatusError,
     TypeMismatch,
@@ -133,18 +132,6 @@ def _with_overrides(declared: Operator, function: F) -> F:
             if str(error).startswith(declared.title):  # a provider's, named already
                 raise
             raise AllocFailed(f"{declared.title}: {error}") from None
-        except ValueError as error:
-            if isinstance(error, StatusError) or not str(error).startswith("not what "):
-                raise
-            shapes = ", ".join(
-                f"{name} {x.shape}"
-                for name, x in _named(function, args, kwargs)
-                if isinstance(x, Tensor)
-            )
-            raise DimensionsMismatch(
-                f"{declared.title}: its operands have the shapes {shapes}, which do not go "
-                "together. See its page for what each must be."
-            ) from None
         except MemoryError as error:  # NumPy's
             problem = str(error).rstrip(".") or "the system has no more"
             raise AllocFailed(f"{declared.title}: not enough memory: {problem}.") from None
@@ -156,14 +143,6 @@ def _with_overrides(declared: Operator, function: F) -> F:
     named: Any = call
     made: F = named
     return made
-
-
-def _named(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> list[tuple[str, Any]]:
-    """Return the arguments of a call with their names."""
-    names = function.__code__.co_varnames
-    return [*zip(names, args, strict=False), *kwargs.items()]
 
 
 def overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
