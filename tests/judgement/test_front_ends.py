@@ -85,6 +85,7 @@ def test_what_ends_or_hangs_is_a_finding(folder: Path, name: str, code: str) -> 
         (["leaves.py::f", "--op", "softmax"], "ends the interpreter when it is imported"),
         (["raises.py::f", "--op", "softmax"], "ZeroDivisionError"),
         (["kernels.py::good", "--op", "softmax", "--dtype", "int8"], "not a dtype of real"),
+        (["kernels.py::good", "--op", "softmax", "--standard", "tkk"], "Did you mean 'ttk'?"),
         (["kernels.py::good", "--op", "softmax", "--shape", "3xx"], ""),
         (["--op", "softmax"], "give a kernel"),
     ],

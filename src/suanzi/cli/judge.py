@@ -23,6 +23,7 @@ def judge(
     device: str | None = None,
     framework: str | None = None,
     accumulate: str | None = None,
+    standard: Words = None,
     python: Python = None,
     timeout: float = 30.0,
     script: str | None = None,
@@ -35,6 +36,7 @@ def judge(
     ```
     suanzi judge kernels.py::my_softmax --op softmax
     suanzi judge kernels.py::my_rms_norm --op rms_norm --dtype bf16,f16 --param eps=1e-6
+    suanzi judge kernels.py::my_softmax --op softmax --standard ttk,assert-close
     suanzi judge ./libvendor.so --op add
     suanzi judge --command './my_kernel {inputs} {output}' --op softmax --dtype f32
     ```
@@ -60,6 +62,9 @@ def judge(
         The framework of its tensors, if the file does not show it: torch, jax, numpy and so on.
     accumulate
         The arithmetic that the kernel declares: float32 (the default), float16, bfloat16, tfloat32.
+    standard
+        Accuracy standards of others, joined by commas, whose verdicts are added: `ttk`,
+        `assert-close`, `all`; `suanzi standards` lists them.
     python
         The interpreter that has the framework; this one by default.
     timeout
@@ -70,8 +75,10 @@ def judge(
     from suanzi.cli.terminal import progress_bar  # noqa: F401 - the terminal is set up
     from suanzi.conformance.running.process import Subject
     from suanzi.judgement.engine import judge_with, operator_key
+    from suanzi.judgement.standards import criteria_named
 
-    operator_key(op)  # an unknown one is said before anything is started
+    operator_key(op)  # unknown names are reported before anything is started
+    standards = criteria_named(_several(standard))
     backend = _backend(kernel, command, framework, device, python)
     shapes = [_shape(one) for one in shape] if shape else None
     with Subject(backend, timeout) as asked:
@@ -79,10 +86,11 @@ def judge(
             asked,
             kernel or str(command),
             op,
-            dtypes=[name for one in dtype for name in one.split(",")] if dtype else None,
+            dtypes=_several(dtype) or None,
             shapes=shapes,
             accumulate=accumulate,
             params=dict(map(_param, param or ())),
+            standards=[one.name for one in standards],
             progress=_dots if sys.stderr.isatty() and not json else None,
         )
     for line in (found.to_json() if json else str(found)).splitlines():
@@ -91,6 +99,11 @@ def judge(
         Path(script).write_text(found.script, "utf-8")
         print(f"Written to {script}: a program that shows the first failure.", file=sys.stderr)
     return 0 if found else 1
+
+
+def _several(words: list[str] | None) -> list[str]:
+    """Return what was given in one option, joined by commas, or in several."""
+    return [one.strip() for word in words or () for one in word.split(",") if one.strip()]
 
 
 def _dots(result: Any) -> None:

@@ -42,6 +42,7 @@ class Judge:
         framework: str | None = None,
         accumulate: str | None = None,
         params: Mapping[str, Any] | None = None,
+        standards: Sequence[str] | str = (),
     ) -> Verdict:
         """Return the verdict on a kernel: a callable that takes tensors and returns them.
 
@@ -50,7 +51,14 @@ class Judge:
         those of float32, float16 and bfloat16 that the kernel takes. `shapes` are shapes of the
         first operand, or mappings of operands to shapes. `accumulate` is the arithmetic that the
         kernel declares: float32 by default, float64 for float64. `params` says what the kernel does
-        where it has no parameter: ``params={"eps": 1e-6}``.
+        where it has no parameter: ``params={"eps": 1e-6}``. `standards` are names of accuracy
+        standards of others, whose verdicts are added: ``standards=("ttk", "assert-close")``.
+
+        >>> zeros = sz.judge(
+        ...     lambda x: 0 * x, "softmax", dtypes="bfloat16", shapes=[(2, 1000)], standards="ttk"
+        ... )
+        >>> print(zeros.standards[0])
+        ttk: accepts 4 of 5 cases, among them 4 that are wrong
         """
         if not callable(kernel):
             raise InvalidArgument(
@@ -60,8 +68,9 @@ class Judge:
         asked.backend.options["device"] = device
         name = getattr(kernel, "__name__", type(kernel).__name__)
         return judge_with(
-            asked, name, op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params
-        )
+            asked, name, op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params,
+            standards=standards,
+        )  # fmt: skip
 
 
 judge = Judge()

@@ -21,11 +21,13 @@ from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.running.defaults import completed
 from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
+from suanzi.criteria import Criterion
 from suanzi.dtypes import dtype as dtype_named
 from suanzi.judgement.cases import Bound, Trial, chosen, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
 from suanzi.judgement.filling import dtype_of, numbers_of
 from suanzi.judgement.findings import CODES, Finding
+from suanzi.judgement.standards import criteria_named, rulings
 from suanzi.judgement.verdict import CaseResult, Outcome, Verdict
 from suanzi.registry import function
 from suanzi.standard import interface, interfaces
@@ -140,8 +142,10 @@ def _same(name: str, a: Any, b: Any, ndim: int) -> bool:
 class Judging:
     """A kernel under judgement."""
 
-    def __init__(self, asked: Asked, must: frozenset[str]) -> None:
-        self.asked, self.must = asked, must
+    def __init__(
+        self, asked: Asked, must: frozenset[str], criteria: Sequence[Criterion] = ()
+    ) -> None:
+        self.asked, self.must, self.criteria = asked, must, criteria
         self.earlier: dict[str, NDArray[np.float64]] = {}
 
     def judged(self, trial: Trial) -> CaseResult:
@@ -157,13 +161,14 @@ class Judging:
         if unnoticed(case, expected) is not None:
             return CaseResult(case.id, "cannot fail", case=case, expected=expected)
         finding, share = self._finding(case, answer, expected)
+        said = rulings(self.criteria, case, _results(answer, expected), expected)
         if finding is None:
-            return CaseResult(case.id, "right", None, share, case, expected)
+            return CaseResult(case.id, "right", None, share, case, expected, said)
         if case.group == "empty":
             finding = replace(finding, code="JD504", words=f"{finding.title}: {finding.words}")
         is_due = finding.code == "JD503" and case.dtype in self.must
         outcome: Outcome = "wrong" if is_due or not finding.is_note else "not taken"
-        return CaseResult(case.id, outcome, finding, share, case, expected)
+        return CaseResult(case.id, outcome, finding, share, case, expected, said)
 
     def _finding(
         self, case: Case, answer: Answer | Unanswered, expected: Sequence[Bound]
@@ -250,6 +255,17 @@ class Judging:
         return None
 
 
+def _results(answer: Answer | Unanswered, expected: Sequence[Bound]) -> list[NDArray[Any]]:
+    """Return the results as numbers, if all have the right dtype and shape."""
+    if not isinstance(answer, Answer) or answer.status != "SUCCESS":
+        return []
+    made = [x for x in answer.outputs if isinstance(x, Data)]
+    same = [(x.dtype, x.shape) for x in made[: len(expected)]]
+    if same != [(b.dtype, b.shape) for b in expected]:
+        return []
+    return [numbers_of(x) for x in made[: len(expected)]]
+
+
 def _first_row(x: Data) -> Data:
     return Data(x.dtype, (1, *x.shape[1:]), x.raw[: len(x.raw) // x.shape[0]])
 
@@ -315,6 +331,7 @@ def judge_with(
     shapes: Sequence[Any] | None = None,
     accumulate: str | None = None,
     params: Mapping[str, Any] | None = None,
+    standards: Sequence[str] | str = (),
     progress: Any = None,
 ) -> Verdict:
     """Judge what answers calls, as an operator; `dtypes` that are named must be taken."""
@@ -323,7 +340,8 @@ def judge_with(
     framework, accepted = "C", ["*", "**"]
     if asked.backend.adapter.endswith("kernel_adapter:Adapter"):
         framework, *accepted = asked.facts.notes
-    judging = Judging(asked, frozenset(() if dtypes is None else names))
+    must = frozenset(() if dtypes is None else names)
+    judging = Judging(asked, must, criteria_named(standards))
     results: list[CaseResult] = []
     seen: set[str] = set()
     stuck = 0

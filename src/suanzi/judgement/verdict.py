@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import Data
+from suanzi.criteria import Ruling
 from suanzi.judgement.findings import Finding
+from suanzi.judgement.standards import Tally, tallies
 
 Outcome = Literal["right", "wrong", "not taken", "cannot fail"]
 SCHEMA = 1
@@ -27,6 +29,8 @@ class CaseResult:
     """The largest error, as a multiple of its bound."""
     case: Case | None = field(default=None, repr=False, compare=False)
     expected: Sequence[Any] = field(default=(), repr=False, compare=False)
+    standards: Mapping[str, Ruling] = field(default_factory=dict, repr=False, compare=False)
+    """What the criteria of others say of the same result, by name."""
 
     @property
     def elements(self) -> int:
@@ -49,7 +53,7 @@ class Verdict:
     seconds: float = 0.0
 
     def __bool__(self) -> bool:
-        judged = [c for c in self.cases if c.outcome in ("right", "wrong")]
+        judged = self._judged
         return bool(judged) and all(c.outcome == "right" for c in judged)
 
     @property
@@ -69,6 +73,15 @@ class Verdict:
         return tuple(sorted(found.values(), key=lambda f: (f.code == "JD404", f.code)))
 
     @property
+    def standards(self) -> tuple[Tally, ...]:
+        """How the criteria of others that were named judge the same results."""
+        return tallies([(c.outcome == "right", c.standards) for c in self._judged])
+
+    @property
+    def _judged(self) -> list[CaseResult]:
+        return [c for c in self.cases if c.outcome in ("right", "wrong")]
+
+    @property
     def first_failure(self) -> CaseResult | None:
         """The smallest case of the first finding; None if nothing is wrong."""
         codes = [f.code for f in self.findings]
@@ -85,7 +98,7 @@ class Verdict:
         return f"<Verdict: {self}>"
 
     def __str__(self) -> str:
-        judged = [c for c in self.cases if c.outcome in ("right", "wrong")]
+        judged = self._judged
         wrong = sum(c.outcome == "wrong" for c in judged)
         dtypes = ", ".join(dict.fromkeys(c.id.split("/")[2] for c in judged)) or "no dtype"
         answer = "right" if self else "WRONG" if wrong else "not judged"
@@ -100,6 +113,8 @@ class Verdict:
         shares = [c.share for c in judged if c.share is not None and c.outcome == "right"]
         if self and shares:
             lines.append(f"  largest error: {max(shares):.2f} of its bound")
+        for tally in self.standards:
+            lines += textwrap.wrap(f"  {tally}", 100, subsequent_indent="      ")
         unused = sum(c.outcome == "cannot fail" for c in self.cases)
         if unused:
             lines.append(f"  {unused} cases were left out: they accept a wrong answer")
@@ -109,7 +124,11 @@ class Verdict:
 
     def to_json(self) -> str:
         """Return the verdict as JSON."""
-        said = {
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False, default=str)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as data, as its JSON has it."""
+        return {
             "schema": SCHEMA,
             "kernel": self.kernel,
             "operator": self.operator,
@@ -119,6 +138,7 @@ class Verdict:
             "accumulate": self.accumulate,
             "seconds": round(self.seconds, 3),
             "findings": [{**asdict(f), "title": f.title} for f in (*self.findings, *self.notes)],
+            "standards": {t.name: t.to_dict() for t in self.standards},
             "cases": [
                 {
                     "id": c.id,
@@ -126,12 +146,15 @@ class Verdict:
                     "code": c.finding.code if c.finding else None,
                     "words": c.finding.words if c.finding else None,
                     "share": c.share,
+                    "standards": {
+                        name: {"accepted": r.accepted, "reason": r.reason}
+                        for name, r in c.standards.items()
+                    },
                 }
                 for c in self.cases
             ],
             "script": self.script,
         }
-        return json.dumps(said, indent=1, allow_nan=False, default=str)
 
 
 def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
