@@ -19,6 +19,8 @@
 
 #include "kernels/nn_gates.inc"
 
+#include "kernels/nn_gates_avx512.inc"
+
 namespace suanzi {
 namespace {
 namespace activations {
@@ -29,14 +31,16 @@ namespace activations {
       []<class B>([[maybe_unused]] const B* in, B* out, [[maybe_unused]] const f64* p) noexcept -> void
 
 // A function by way of an exponential, in two loops: a processor does not see as far as to the next vector while one
-// waits for both. `exponent` makes its argument of `in` and `p`, and `rest` the outputs of `in`, `e` and `p`.
-template <class Exponent, class Rest>
+// waits for both. `exponent` makes its argument of `in` and `p`, and `rest` the outputs of `in`, `e` and `p`. A level
+// may have a function of float32 in its place.
+template <class Exponent, class Rest, class OfLevel>
 struct Staged {
   using exponent = Exponent;
   using rest = Rest;
+  using of_level = OfLevel;
 };
-template <class Exponent, class Rest>
-constexpr Staged<Exponent, Rest> staged(Exponent, Rest) noexcept {
+template <class OfLevel = void, class Exponent, class Rest>
+constexpr Staged<Exponent, Rest, OfLevel> staged(Exponent, Rest) noexcept {
   return {};
 }
 #define SUANZI_EXPONENT []<class B>([[maybe_unused]] const B* in, [[maybe_unused]] const f64* p) noexcept
@@ -201,6 +205,7 @@ inline B gated(B x, Pair<B> gate) noexcept {
 
 // Each gate has an exponent, and by e, its exponential, a value in two parts and the derivative of x times it.
 struct silu_gate {
+  using level = SiluOfLevel;
   template <class B>
   static B exponent(B x) noexcept {
     return -xs::abs(x);
@@ -218,6 +223,7 @@ struct silu_gate {
 };
 
 struct quick_gate {
+  using level = void;
   static constexpr f64 factor = 1.702;
   template <class B>
   static Pair<B> exponent(B x) noexcept {
@@ -237,6 +243,7 @@ struct quick_gate {
 
 // (1 + tanh(u)) / 2 is the logistic function of 2 u = a x + b x^3.
 struct tanh_gate {
+  using level = void;
   static constexpr f64 a = 0x1.9884533d43651p+0, a_rest = -0x1.cbc0d30ebfd15p-54;
   static constexpr f64 b = 0x1.2444f2a4d8b4bp-4, b_rest = -0x1.3023b0e5fbc6ep-58;
   template <class B>
@@ -263,6 +270,7 @@ struct tanh_gate {
 };
 
 struct normal_gate {
+  using level = GeluOfLevel;
   template <class B>
   static Pair<B> exponent(B x) noexcept {
     B t = size_for_tail(x), minus_half = number<B>(-0.5);
@@ -283,6 +291,7 @@ struct normal_gate {
 // With a = exp(-|x|), tanh(log(1 + exp(x))) = n / d, where n = 1 + 2 a and d = n + 2 a^2 above 0, and n = 2 a + a^2 and
 // d = n + 2 below: sums of positive numbers. Its derivative times x is 4 x a (1 + a) / d^2, above 0 times a.
 struct mish_gate : silu_gate {
+  using level = void;
   template <class B>
   static Pair<B> parts(B x, B a, B& inverse) noexcept {
     auto negative = x < number<B>(0);
@@ -313,16 +322,17 @@ constexpr auto gate_exponent = SUANZI_EXPONENT {
   return Gate::exponent(bounded(in[at]));
 };
 template <class Gate>
-constexpr auto gate = staged(gate_exponent<Gate, 0>, SUANZI_REST { *out = gated(*in, Gate::value(*in, e)); });
+constexpr auto gate = staged<OfLevel<typename Gate::level, value_of>>(
+    gate_exponent<Gate, 0>, SUANZI_REST { *out = gated(*in, Gate::value(*in, e)); });
 template <class Gate>
-constexpr auto gate_bwd = staged(
+constexpr auto gate_bwd = staged<OfLevel<typename Gate::level, slope_of>>(
     gate_exponent<Gate, 1>, SUANZI_REST {
       Pair<B> unused;
       *out = in[0] * Gate::slope(bounded(in[1]), e, unused);
     });
 // x p(x) y
 template <class Gate>
-constexpr auto gated_product = staged(
+constexpr auto gated_product = staged<OfLevel<typename Gate::level, product_of>>(
     gate_exponent<Gate, 0>, SUANZI_REST {
       B x = bounded(in[0]);
       Pair<B> found = scaled(x, Gate::value(x, e));
@@ -330,7 +340,7 @@ constexpr auto gated_product = staged(
       *out = times(in[1], found);
     });
 template <class Gate>
-constexpr auto gated_product_bwd = staged(
+constexpr auto gated_product_bwd = staged<OfLevel<typename Gate::level, product_slopes_of>>(
     gate_exponent<Gate, 1>, SUANZI_REST {
       Pair<B> value;
       B slope = Gate::slope(bounded(in[1]), e, value);
@@ -351,7 +361,8 @@ constexpr auto quick_gelu_bwd = gate_bwd<quick_gate>;
 constexpr auto mish = gate<mish_gate>;
 constexpr auto mish_bwd = gate_bwd<mish_gate>;
 
-constexpr auto sigmoid = staged(plain_exponent<0>, SUANZI_REST { *out = Logistic<B>::of_z(*in, e).p.sum(); });
+constexpr auto sigmoid = staged<OfLevel<SigmoidOfLevel, value_of>>(
+    plain_exponent<0>, SUANZI_REST { *out = Logistic<B>::of_z(*in, e).p.sum(); });
 constexpr auto sigmoid_bwd =
     staged(plain_exponent<1>, SUANZI_REST { *out = times(in[0], Logistic<B>::of_z(in[1], e).product()); });
 constexpr auto glu = staged(plain_exponent<1>, SUANZI_REST { *out = times(in[0], Logistic<B>::of_z(in[1], e).p); });
@@ -422,6 +433,8 @@ template <class F, std::size_t inputs, std::size_t outputs, class T>
 void each_batch(const T* const* in, T* const* out, std::size_t n, const f64* parameters) {
   if constexpr (!requires { typename F::exponent; }) {
     each_vector<F, inputs, outputs, T>(in, out, n, parameters);
+  } else if constexpr (sizeof(T) == 4 && !std::is_void_v<typename F::of_level>) {
+    each_vector<typename F::of_level, inputs, outputs, T>(in, out, n, parameters);
   } else {
     constexpr std::size_t at_once = 512;
     alignas(64) T e[at_once];
