@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from fractions import Fraction
 from typing import Any
@@ -13,9 +14,14 @@ import pytest
 
 import suanzi as sz
 from suanzi import truth
+from suanzi.conformance.nn._calls import CALLS
+from suanzi.conformance.subjects.wire import Data
+from suanzi.judgement.filling import filled
+from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 from suanzi.truth import public
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded
+from suanzi.truth.tracked import Tracked, arithmetic, tracked
 
 DTYPES = ("float8_e5m2", "float16", "bfloat16", "float32", "float64")
 
@@ -150,6 +156,58 @@ def test_an_answer_is_nobody_elses() -> None:
     x = np.array([1.0, 2.0], np.float32)
     truth.softmax(x)[:] = 7
     assert truth.softmax(x).sum() < 1.1
+
+
+@pytest.mark.parametrize("op", sorted(interfaces("nn")))
+def test_every_model_operator_has_a_plain_function_that_rounds_once(op: str) -> None:
+    """Results are the numbers next to the exact ones, which the definition gives unrounded."""
+    plain = getattr(truth, op)
+    assert importlib.import_module("suanzi.truth").__getattr__(op) is plain  # the dotted path
+    call = next(c for c in CALLS[f"nn:{op}"][0] if c.group == "plain")
+    for name in ("bfloat16", "float32"):
+        if call.dtypes and name not in call.dtypes:
+            continue
+        given = {n: array_of(filled(name, x, "ordinary", n)) for n, x in call.arguments.items()}
+        made = plain(**given)
+        with arithmetic("float64"):
+            due = truth.definition(f"nn:{op}")(**{n: exactly(x) for n, x in given.items()})
+        for found, exact in zip(each(made), each(due), strict=True):
+            assert isinstance(found, np.ndarray)
+            assert found.shape == exact.shape
+            if not isinstance(exact, Tracked):
+                assert np.array_equal(found, exact)
+                continue
+            assert found.dtype == dtype_of(name)
+            for got, value in zip(found.ravel(), exact.value.ravel(), strict=True):
+                if np.isfinite(got.astype(np.float64)):
+                    assert is_nearest(got, mpmath_of(value)), (op, name)
+
+
+def array_of(x: Any) -> Any:
+    if isinstance(x, list):
+        return [array_of(one) for one in x]
+    if not isinstance(x, Data):
+        return x
+    return np.frombuffer(x.raw, dtype_of(x.dtype)).reshape(x.shape)
+
+
+def exactly(x: Any) -> Any:
+    if isinstance(x, list):
+        return [exactly(one) for one in x]
+    if not isinstance(x, np.ndarray):
+        return x
+    return x if x.dtype.kind in "biu" else tracked(x.astype(np.float64))
+
+
+def each(x: Any) -> tuple[Any, ...]:
+    return x if isinstance(x, tuple) else (x,)
+
+
+def mpmath_of(x: Any) -> mpmath.mpf:
+    if isinstance(x, Fraction):
+        with mpmath.workprec(400):
+            return mpmath.mpf(x.numerator) / x.denominator
+    return mpmath.mpf(x)
 
 
 def test_names() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from suanzi._text import printable
 from suanzi.cli.typed import Json, Python, Words
@@ -27,6 +29,7 @@ def judge(
     python: Python = None,
     timeout: float = 30.0,
     script: str | None = None,
+    export: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
     json: Json = False,
 ) -> int:
     """Judge a kernel: call it in a process of its own, and compare it with the exact answer.
@@ -39,6 +42,7 @@ def judge(
     suanzi judge kernels.py::my_softmax --op softmax --standard ttk,assert-close
     suanzi judge ./libvendor.so --op add
     suanzi judge --command './my_kernel {inputs} {output}' --op softmax --dtype f32
+    suanzi judge --op softmax --export ttk cases
     ```
 
     Parameters
@@ -71,6 +75,8 @@ def judge(
         Seconds after which a call counts as hung.
     script
         Write a program that shows the first failure to this file.
+    export
+        Write the cases for another kit instead: a format, `ttk` or `cann-bench`, and a folder.
     """
     from suanzi.cli.terminal import progress_bar  # noqa: F401 - the terminal is set up
     from suanzi.conformance.running.process import Subject
@@ -79,8 +85,13 @@ def judge(
 
     operator_key(op)  # unknown names are reported before anything is started
     standards = criteria_named(_several(standard))
-    backend = _backend(kernel, command, framework, device, python)
     shapes = [_shape(one) for one in shape] if shape else None
+    params = dict(map(_param, param or ()))
+    if export is not None:
+        _export(export, op, bool(kernel or command), dtypes=_several(dtype) or None, shapes=shapes,
+                params=params)  # fmt: skip
+        return 0
+    backend = _backend(kernel, command, framework, device, python)
     with Subject(backend, timeout) as asked:
         found = judge_with(
             asked,
@@ -89,7 +100,7 @@ def judge(
             dtypes=_several(dtype) or None,
             shapes=shapes,
             accumulate=accumulate,
-            params=dict(map(_param, param or ())),
+            params=params,
             standards=[one.name for one in standards],
             progress=_dots if sys.stderr.isatty() and not json else None,
         )
@@ -99,6 +110,16 @@ def judge(
         Path(script).write_text(found.script, "utf-8")
         print(f"Written to {script}: a program that shows the first failure.", file=sys.stderr)
     return 0 if found else 1
+
+
+def _export(given: tuple[str, str], op: str, has_kernel: bool, **more: Any) -> None:
+    from suanzi.judgement.exports import export
+
+    if has_kernel:
+        raise InvalidArgument(
+            "judge: --export writes cases and judges nothing; leave the kernel out."
+        )
+    print(printable(str(export(*given, op, **more))))
 
 
 def _several(words: list[str] | None) -> list[str]:

@@ -56,7 +56,9 @@ def _ruling(
         return Ruling(one.name, None, "cannot be applied: there is no result to compare")
     said = []
     for i, (found, bound) in enumerate(zip(results, expected, strict=False)):
-        more = {name: _MORE[name](case, bound, i) for name in one.needs(case.op) if name in _MORE}
+        more: dict[str, Any] = {
+            name: _MORE[name](case, bound, i) for name in one.needs(case.op) if name in _MORE
+        }
         given = bound.truth
         if bound.free is not None:  # of which nothing is required
             given = np.where(bound.free, found, given)
