@@ -26,6 +26,7 @@ def judge(
     framework: str | None = None,
     accumulate: str | None = None,
     standard: Words = None,
+    backward: bool = False,
     python: Python = None,
     timeout: float = 30.0,
     script: str | None = None,
@@ -69,6 +70,8 @@ def judge(
     standard
         Accuracy standards of others, joined by commas, whose verdicts are added: `ttk`,
         `assert-close`, `all`; `suanzi standards` lists them.
+    backward
+        Judge the gradients that the framework (torch, jax) derives from the kernel, too.
     python
         The interpreter that has the framework; this one by default.
     timeout
@@ -80,10 +83,10 @@ def judge(
     """
     from suanzi.cli.terminal import progress_bar  # noqa: F401 - the terminal is set up
     from suanzi.conformance.running.process import Subject
-    from suanzi.judgement.engine import judge_with, operator_key
+    from suanzi.judgement.engine import gradients_of, judge_with, operator_key
     from suanzi.judgement.standards import criteria_named
 
-    operator_key(op)  # unknown names are reported before anything is started
+    key = operator_key(op)  # unknown names are reported before anything is started
     standards = criteria_named(_several(standard))
     shapes = [_shape(one) for one in shape] if shape else None
     params = dict(map(_param, param or ()))
@@ -92,6 +95,8 @@ def judge(
                 params=params)  # fmt: skip
         return 0
     backend = _backend(kernel, command, framework, device, python)
+    if backward and backend.adapter.endswith("kernel_adapter:Adapter"):
+        backend.options["gradients"] = gradients_of(key)
     with Subject(backend, timeout) as asked:
         found = judge_with(
             asked,
@@ -102,6 +107,7 @@ def judge(
             accumulate=accumulate,
             params=params,
             standards=[one.name for one in standards],
+            backward=backward,
             progress=_dots if sys.stderr.isatty() and not json else None,
         )
     for line in (found.to_json() if json else str(found)).splitlines():

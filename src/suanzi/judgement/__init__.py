@@ -17,7 +17,7 @@ from typing import Any
 
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.subjects.kernel_adapter import Adapter
-from suanzi.judgement.engine import judge_with
+from suanzi.judgement.engine import gradients_of, judge_with, operator_key
 from suanzi.judgement.findings import CODES, Finding
 from suanzi.judgement.own import assert_right, register
 from suanzi.judgement.verdict import CaseResult, Verdict
@@ -43,6 +43,7 @@ class Judge:
         accumulate: str | None = None,
         params: Mapping[str, Any] | None = None,
         standards: Sequence[str] | str = (),
+        backward: bool = False,
     ) -> Verdict:
         """Return the verdict on a kernel: a callable that takes tensors and returns them.
 
@@ -52,7 +53,9 @@ class Judge:
         first operand, or mappings of operands to shapes. `accumulate` is the arithmetic that the
         kernel declares: float32 by default, float64 for float64. `params` says what the kernel does
         where it has no parameter: ``params={"eps": 1e-6}``. `standards` are names of accuracy
-        standards of others, whose verdicts are added: ``standards=("ttk", "assert-close")``.
+        standards of others, whose verdicts are added: ``standards=("ttk", "assert-close")``. With
+        `backward`, the gradients that the framework (torch, jax) derives from the kernel are
+        judged, too.
 
         >>> zeros = sz.judge(
         ...     lambda x: 0 * x, "softmax", dtypes="bfloat16", shapes=[(2, 1000)], standards="ttk"
@@ -64,12 +67,14 @@ class Judge:
             raise InvalidArgument(
                 f"judge: the kernel is a {type(kernel).__name__}; it must be callable."
             )
-        asked = Local(Adapter(kernel, framework=framework, device=device))
+        gradients = gradients_of(operator_key(op)) if backward else None
+        asked = Local(Adapter(kernel, framework=framework, device=device, gradients=gradients))
         asked.backend.options["device"] = device
         name = getattr(kernel, "__name__", type(kernel).__name__)
         return judge_with(
             asked, name, op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params,
             standards=standards,
+            backward=backward,
         )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ _LOWER = {"float64": np.float32, "float32": np.float16}
 _MOST_OF_THE_KIT = 60
 
 Array = NDArray[np.float64]
+OWN_GRADIENTS: dict[str, tuple[str, ...]] = {}
+"""The operands of registered operators that have a gradient, by key."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +98,18 @@ class Trial:
 
 
 def by_definition(
-    op: str, dtype: str, arguments: Mapping[str, Any], accumulate: str | None = None
+    op: str,
+    dtype: str,
+    arguments: Mapping[str, Any],
+    accumulate: str | None = None,
+    sums: str | None = None,
 ) -> list[Bound] | None:
     """Return what the definition of an operator gives, with the bound of an arithmetic.
 
-    None if an output is not of floats.
+    `sums` names the dtype of sums alone. None if an output is not of floats.
     """
     name = accumulate or ("float64" if dtype == "float64" else "float32")
-    with arithmetic(name, exact=dtype == "float64"):
+    with arithmetic(name, exact=dtype == "float64", sums=sums):
         made = definition(op)(**{n: _argument(x) for n, x in arguments.items()})
         outputs = made if isinstance(made, tuple) else (made,)
         if not all(isinstance(one, Tracked) for one in outputs):
@@ -192,7 +198,7 @@ def chosen(
         if call.group == "plain":
             names = tuple(n for n, x in call.arguments.items() if isinstance(x, Operand))
             of_operands.setdefault(names, call)
-    more = [one for call in of_operands.values() for one in sized(call, shapes)]
+    more = [one for call in of_operands.values() for one in _sizes_of(op, call, shapes)]
     for dtype in dtypes:
         for call in [*([] if shapes is not None else calls), *more]:
             if call.dtypes and dtype not in call.dtypes:
@@ -200,6 +206,29 @@ def chosen(
             of_sizes = ("ordinary", "whole numbers") if call in more and shapes is None else None
             for name in of_sizes or call.classes or classes:
                 yield trial_of(op, dtype, call, name, accumulate)
+
+
+def _sizes_of(op: str, call: Call, shapes: Sequence[Any] | None) -> Iterator[Call]:
+    """Give a call in other sizes; those of a gradient are the sizes of the operator's operands."""
+    forward = op.removesuffix("_bwd")
+    if forward == op or forward not in CALLS:
+        yield from sized(call, shapes)
+        return
+    own = {name: x for name, x in call.arguments.items() if name != "out_grad"}
+    for one in sized(replace(call, arguments=own), shapes):
+        if (shape := shape_of(forward, one)) is not None:
+            yield replace(one, arguments={"out_grad": Operand(shape), **one.arguments})
+
+
+def shape_of(op: str, call: Call) -> tuple[int, ...] | None:
+    """Return the shape of a call's result; None if the operator does not take it."""
+    given = {n: filled("float32", x, "ordinary", n) for n, x in call.arguments.items()}
+    try:
+        with arithmetic("float32", exact=False):
+            made = definition(op)(**{n: _argument(x) for n, x in given.items()})
+    except (ValueError, IndexError):
+        return None
+    return tuple((made[0] if isinstance(made, tuple) else made).shape)
 
 
 def trial_of(
@@ -300,8 +329,10 @@ _SYMMETRIC = ("a constant", "a constant row", "a shift by one", "a neighbour's r
               "the transposed answer")  # fmt: skip
 
 
-def unnoticed(case: Case, expected: Sequence[Bound]) -> str | None:
+def unnoticed(case: Case, expected: Sequence[Bound], lower: bool = False) -> str | None:
     """Return the name of a wrong output that a case accepts; None if it notices all.
+
+    Fewer digits are no wrong output where a `lower` arithmetic is declared.
 
     What is no wrong output here does not count: a rounding of numbers that have few digits, a shift
     of a constant row, whose answer is constant. Zeros always count: a case whose answer is zeros
@@ -312,7 +343,7 @@ def unnoticed(case: Case, expected: Sequence[Bound]) -> str | None:
         for name, wrong in wrong_outputs(case, bound):
             if not bound.accepts(wrong):
                 continue
-            if name in _ROUNDED and (_few_digits(bound.truth) or bound.truth.size < 4):
+            if name in _ROUNDED and (lower or _few_digits(bound.truth) or bound.truth.size < 4):
                 continue
             if name in _SYMMETRIC and np.array_equal(wrong, bound.truth, equal_nan=True):
                 continue

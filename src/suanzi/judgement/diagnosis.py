@@ -19,7 +19,29 @@ from suanzi.truth import definitions
 
 Array = NDArray[np.float64]
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
-_LOWER = {"tfloat32": "TF32", "float16": "float16", "bfloat16": "bfloat16"}
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A way to compute that is less accurate than the default, and how it is called."""
+
+    words: str
+    accumulate: str | None = None
+    sums: str | None = None
+
+    def bounds(self, case: Case) -> list[Bound]:
+        """Return what a case would allow."""
+        of = self.accumulate, self.sums
+        return by_definition(case.op, case.dtype, case.arguments, *of) or []
+
+
+SUMS = [Hypothesis(f"accumulation in {name}", None, name) for name in ("float16", "bfloat16")]
+LOWER = [
+    Hypothesis(f"a computation in {words}", name)
+    for name, words in (
+        ("tfloat32", "TF32 or float16"), ("float16", "float16"), ("bfloat16", "bfloat16"),
+    )
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -202,12 +224,11 @@ def _lower(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
         return None
     with np.errstate(all="ignore"):
         times = float(np.nanmax((np.abs(r.found - r.truth) / r.bound.allowed)[wrong]))
-    for name, words in _LOWER.items():
-        wider = by_definition(r.case.op, r.case.dtype, r.case.arguments, name) or []
-        same = [b for b in wider if b.truth.shape == r.truth.shape]
+    for one in LOWER:
+        same = [b for b in one.bounds(r.case) if b.truth.shape == r.truth.shape]
         if same and same[0].accepts(r.found) and not same[0].accepts(np.zeros(r.found.shape)):
             return "JD401", (
-                f"{times:.3g} times the bound of the declared accumulation: behaves like a "
-                f"computation in {words}"
+                f"{times:.3g} times the bound of the declared accumulation: behaves like "
+                f"{one.words}"
             )
     return None

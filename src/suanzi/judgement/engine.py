@@ -23,10 +23,11 @@ from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion
 from suanzi.dtypes import dtype as dtype_named
-from suanzi.judgement.cases import Bound, Trial, chosen, unnoticed
+from suanzi.judgement.cases import OWN_GRADIENTS, Bound, Trial, chosen, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
 from suanzi.judgement.filling import dtype_of, numbers_of
 from suanzi.judgement.findings import CODES, Finding
+from suanzi.judgement.inference import inferred
 from suanzi.judgement.standards import criteria_named, rulings
 from suanzi.judgement.verdict import CaseResult, Outcome, Verdict
 from suanzi.registry import function
@@ -82,6 +83,29 @@ def dtype_names(wanted: Iterable[Any] | str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def every_gradient(key: str) -> list[str]:
+    """Return the inputs of an operator that its gradient is taken of, in order.
+
+    >>> every_gradient("nn:mse_loss")
+    ['x', 'target']
+    """
+    name, back = key.rpartition(":")[2], f"{key}_bwd"
+    if back not in definitions():
+        of = name.removesuffix("_bwd")
+        words = f"is a gradient itself; name the operator, {of}" if of != name else "has none here"
+        raise InvalidArgument(
+            f"judge: with backward, the operator needs a gradient, and {name} {words}."
+        )
+    if key in OWN_GRADIENTS:
+        return list(OWN_GRADIENTS[key])
+    return [one.removesuffix("_grad") for one in interface(back).outputs]
+
+
+def gradients_of(key: str) -> list[str]:
+    """Return the inputs of an operator whose gradients are judged: not the target of a loss."""
+    return [name for name in every_gradient(key) if name != "target"]
+
+
 # ---- which cases a kernel can take ---------------------------------------------------------------
 
 
@@ -91,6 +115,12 @@ def defaults_of(op: str) -> Mapping[str, Any]:
         parameters = inspect.signature(definitions()[op]).parameters.values()
         return {p.name: p.default for p in parameters if p.default is not p.empty}
     return completed(op, {})
+
+
+def forward_of(case: Case) -> Case:
+    """Return the call of the kernel whose gradient a case asks for."""
+    arguments = {n: x for n, x in case.arguments.items() if n != "out_grad"}
+    return replace(case, op=case.op.removesuffix("_bwd"), arguments=arguments)
 
 
 def fits(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> bool:
@@ -143,10 +173,19 @@ class Judging:
     """A kernel under judgement."""
 
     def __init__(
-        self, asked: Asked, must: frozenset[str], criteria: Sequence[Criterion] = ()
+        self,
+        asked: Asked,
+        must: frozenset[str],
+        criteria: Sequence[Criterion] = (),
+        backward: bool = False,
+        accumulate: str | None = None,
     ) -> None:
-        self.asked, self.must, self.criteria = asked, must, criteria
+        self.asked, self.must, self.backward = asked, must, backward
+        self.criteria = criteria
+        self.lower = accumulate in ("float16", "bfloat16", "tfloat32")
         self.earlier: dict[str, NDArray[np.float64]] = {}
+        self.made: list[NDArray[np.float64]] = []
+        """The outputs of the last call, if they have the right dtypes and shapes."""
 
     def judged(self, trial: Trial) -> CaseResult:
         """Put a case to the kernel."""
@@ -158,7 +197,12 @@ class Judging:
             expected = None
         if expected is None:
             return CaseResult(case.id, "not taken", case=case)
-        if unnoticed(case, expected) is not None:
+        if self.pulls(case):
+            key = case.op.removesuffix("_bwd")
+            present = [n for n in every_gradient(key) if isinstance(case.arguments.get(n), Data)]
+            asked_for = zip(present, expected, strict=False)
+            expected = [bound for name, bound in asked_for if name in gradients_of(key)]
+        if unnoticed(case, expected, self.lower) is not None:
             return CaseResult(case.id, "cannot fail", case=case, expected=expected)
         finding, share = self._finding(case, answer, expected)
         said = rulings(self.criteria, case, _results(answer, expected), expected)
@@ -168,11 +212,17 @@ class Judging:
             finding = replace(finding, code="JD504", words=f"{finding.title}: {finding.words}")
         is_due = finding.code == "JD503" and case.dtype in self.must
         outcome: Outcome = "wrong" if is_due or not finding.is_note else "not taken"
-        return CaseResult(case.id, outcome, finding, share, case, expected, said)
+        made = tuple(self.made) if len(self.made) == len(expected) else ()
+        return CaseResult(case.id, outcome, finding, share, case, expected, said, made)
+
+    def pulls(self, case: Case) -> bool:
+        """Tell whether a case asks for the gradient of the kernel, and not for its result."""
+        return self.backward and case.op.endswith("_bwd")
 
     def _finding(
         self, case: Case, answer: Answer | Unanswered, expected: Sequence[Bound]
     ) -> tuple[Finding | None, float | None]:
+        self.made.clear()
         if isinstance(answer, Unanswered):
             code, _, words = answer.words.partition(": ")
             if code not in CODES:
@@ -188,7 +238,7 @@ class Judging:
         if len(answer.outputs) < len(expected):
             words = f"{len(answer.outputs)} instead of {len(expected)}"
             return Finding("JD101", words, case.id), None
-        share = 0.0
+        share, first = 0.0, None
         for made, bound in zip(answer.outputs, expected, strict=False):
             if not isinstance(made, Data) or (made.dtype, made.shape) != (bound.dtype, bound.shape):
                 came = (
@@ -197,11 +247,12 @@ class Judging:
                 words = f"{came}, not {bound.dtype} of shape {bound.shape}"
                 return Finding("JD103", words, case.id), None
             found = numbers_of(made)
+            self.made.append(found)
             share = max(share, _share(bound, found))
-            if bound.wrong(found).any():
-                return diagnosed(Result(case, bound, found, dict(self.earlier))), share
+            if bound.wrong(found).any() and first is None:
+                first = diagnosed(Result(case, bound, found, dict(self.earlier)))
             self.earlier[case.id] = found
-        return None, share
+        return first, share
 
     # ---- calls that are compared with each other ----
 
@@ -332,21 +383,32 @@ def judge_with(
     accumulate: str | None = None,
     params: Mapping[str, Any] | None = None,
     standards: Sequence[str] | str = (),
+    backward: bool = False,
     progress: Any = None,
 ) -> Verdict:
-    """Judge what answers calls, as an operator; `dtypes` that are named must be taken."""
+    """Judge what answers calls, as an operator; `dtypes` that are named must be taken.
+
+    With `backward`, its gradients are judged, too; the adapter has been given `gradients_of`.
+    """
     start = time.perf_counter()
     key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
     framework, accepted = "C", ["*", "**"]
     if asked.backend.adapter.endswith("kernel_adapter:Adapter"):
         framework, *accepted = asked.facts.notes
+    if backward and framework not in ("torch", "jax"):
+        raise InvalidArgument(
+            f"judge: backward needs a kernel of torch or jax, which derive gradients; this one is "
+            f"of {framework}. Judge a kernel that computes a gradient itself as {op}_bwd."
+        )
     must = frozenset(() if dtypes is None else names)
-    judging = Judging(asked, must, criteria_named(standards))
+    judging = Judging(asked, must, criteria_named(standards), backward, accumulate)
+    keys = [key, f"{key}_bwd"] if backward else [key]
     results: list[CaseResult] = []
     seen: set[str] = set()
     stuck = 0
-    for trial in chosen(key, names, shapes, accumulate, fixed):
-        if not fits(trial.case, accepted, fixed) or trial.case.id in seen:
+    for trial in (trial for one in keys for trial in chosen(one, names, shapes, accumulate, fixed)):
+        called = forward_of(trial.case) if judging.pulls(trial.case) else trial.case
+        if not fits(called, accepted, fixed) or trial.case.id in seen:
             continue
         seen.add(trial.case.id)
         results.append(judging.judged(trial))
@@ -356,6 +418,8 @@ def judge_with(
             progress(results[-1])
         if stuck >= 3:  # each costs a start, or a timeout
             break
+    if accumulate is None:
+        results = inferred(results, judging.judged, fixed)
     notes = list(judging.notes(results)) if all(r.outcome != "wrong" for r in results) else []
     judged = {r.id.split("/")[2] for r in results if r.outcome in ("right", "wrong")}
     for one in {f.code: f for f in _not_taken(results, judged)}.values():
@@ -364,5 +428,5 @@ def judge_with(
     arithmetic = accumulate or "float32 (float64 for float64)"
     return Verdict(
         kernel, key, framework, device, arithmetic, tuple(results), tuple(notes),
-        time.perf_counter() - start,
+        time.perf_counter() - start, backward,
     )  # fmt: skip

@@ -18,6 +18,7 @@ CODES: Mapping[str, str] = {
     "JD107": "result in the memory of an input",
     "JD108": "expanded result",
     "JD109": "result of an earlier call",
+    "JD110": "no gradient",
     "JD201": "zeros",
     "JD202": "part of the result is not written",
     "JD203": "rows are not written",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from suanzi.conformance.model.case import Case
@@ -11,7 +12,7 @@ from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
 from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
 from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.cases import by_definition
+from suanzi.judgement.cases import OWN_GRADIENTS, by_definition, shape_of
 from suanzi.judgement.diagnosis import Result, diagnosed
 from suanzi.judgement.engine import operator_key
 from suanzi.judgement.filling import numbers_of
@@ -26,12 +27,14 @@ def register(
     truth: Callable[..., Any],
     inputs: Sequence[Mapping[str, Any]],
     classes: Sequence[str] = ("ordinary", "whole numbers", "many magnitudes", "special values"),
+    backward: Callable[..., Any] | None = None,
 ) -> None:
     """Register an operator: its exact definition, and calls that it is judged by.
 
     `truth` is a function over the numbers of `suanzi.truth.tracked`, which know their errors. Each
     of `inputs` maps the operands to shapes, as tuples, or to (shape, low, high); everything else is
-    a parameter.
+    a parameter. `backward` defines the gradients, as ``backward(out_grad, *operands, ...)``, which
+    returns those of the operands in their order.
 
     >>> def scaled(x, factor=2.0):
     ...     return x * factor
@@ -52,6 +55,19 @@ def register(
         raise InvalidArgument("judge.register: inputs is empty; give one call at least.")
     truth_of(key)(truth)
     CALLS[key] = calls, tuple(classes)
+    if backward is None:
+        return
+    truth_of(f"{key}_bwd")(backward)
+    names = [n for n in inspect.signature(truth).parameters
+             if isinstance(calls[0].arguments.get(n), Operand)]  # fmt: skip
+    OWN_GRADIENTS[key] = tuple(names)
+    pulled = []
+    for call in calls:
+        if (shape := shape_of(key, call)) is None:
+            raise InvalidArgument(f"judge.register: truth does not take the inputs {call.title}.")
+        pulled.append(replace(call, arguments={"out_grad": Operand(shape), **call.arguments}))
+    finite = tuple(one for one in classes if one != "special values")
+    CALLS[f"{key}_bwd"] = pulled, finite or ("ordinary",)
 
 
 def _operand(x: Any) -> Any:

@@ -45,7 +45,7 @@ def judged(
             if not fits(trial.case, adapter.accepted(), fixed):
                 pytest.skip("the kernel does not take the parameters of this case")
             must = frozenset(() if dtypes is None else names)
-            found = Judging(Local(adapter), must).judged(trial)
+            found = Judging(Local(adapter), must, accumulate=accumulate).judged(trial)
             if found.outcome == "wrong":
                 pytest.fail(f"{op} is wrong: {found.finding}", pytrace=False)
             if found.outcome != "right":

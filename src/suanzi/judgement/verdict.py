@@ -31,6 +31,8 @@ class CaseResult:
     expected: Sequence[Any] = field(default=(), repr=False, compare=False)
     standards: Mapping[str, Ruling] = field(default_factory=dict, repr=False, compare=False)
     """What the criteria of others say of the same result, by name."""
+    made: Sequence[Any] = field(default=(), repr=False, compare=False)
+    """The numbers of a wrong result that has the right dtypes and shapes."""
 
     @property
     def elements(self) -> int:
@@ -51,6 +53,8 @@ class Verdict:
     cases: tuple[CaseResult, ...]
     notes: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    backward: bool = False
+    """Whether its gradients were judged, too."""
 
     def __bool__(self) -> bool:
         judged = self._judged
@@ -103,9 +107,9 @@ class Verdict:
         dtypes = ", ".join(dict.fromkeys(c.id.split("/")[2] for c in judged)) or "no dtype"
         answer = "right" if self else "WRONG" if wrong else "not judged"
         lines = [
-            f"{self.kernel} is {answer} as {self.operator}: {len(judged) - wrong} of {len(judged)} "
-            f"cases in {dtypes} ({self.framework} on {self.device}, accumulation in "
-            f"{self.accumulate})"
+            f"{self.kernel} is {answer} as {self.operator}{' and its gradient' * self.backward}: "
+            f"{len(judged) - wrong} of {len(judged)} cases in {dtypes} ({self.framework} on "
+            f"{self.device}, accumulation in {self.accumulate})"
         ]
         for one in (*self.findings, *self.notes):
             lines += textwrap.wrap(f"  {one}", 100, subsequent_indent="      ")
@@ -132,6 +136,7 @@ class Verdict:
             "schema": SCHEMA,
             "kernel": self.kernel,
             "operator": self.operator,
+            "backward": self.backward,
             "right": bool(self),
             "framework": self.framework,
             "device": self.device,
@@ -183,8 +188,13 @@ def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
         lines.append(f"from {module.rpartition('/')[2].removesuffix('.py')} import {function}")
     else:
         lines.append(f"{function} = ...  # the kernel, of {verdict.framework}")
-    call = ", ".join([*tensors, *named])
-    lines += [f"print({function}({call}))  # make {verdict.framework} tensors of them first"]
+    pulled = verdict.backward and case.op.endswith("_bwd")
+    inputs = [name for name in tensors if not (pulled and name == "out_grad")]
+    call = f"{function}({', '.join([*inputs, *named])})"
+    note = f"# make {verdict.framework} tensors of them first"
+    if pulled:  # the gradient of this call is wrong
+        call, note = f"torch.autograd.grad({call}, [{inputs[0]}], out_grad)", f"{note}, or use vjp"
+    lines += [f"print({call})  {note}"]
     for one in failure.expected[:1]:
         few = [f"{v:.9g}" for v in one.truth.reshape(-1)[:8]]
         lines.append(f"# right: {', '.join(few)}{' ...' if one.truth.size > 8 else ''}")

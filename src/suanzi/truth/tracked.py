@@ -49,6 +49,8 @@ class Arithmetic:
     """What an underflow may lose."""
     exact: bool
     """Whether values are mpmath's, with all digits; else they are float64."""
+    sums: tuple[float, float] | None = None
+    """The unit roundoff and the largest number of sums, where they are of another dtype."""
 
 
 # The largest numbers are those before the last few roundings can overflow.
@@ -63,8 +65,10 @@ _now = Arithmetic(*_FORMATS["float32"], exact=True)
 
 
 @contextmanager
-def arithmetic(name: str, exact: bool = True) -> Iterator[Arithmetic]:
+def arithmetic(name: str, exact: bool = True, sums: str | None = None) -> Iterator[Arithmetic]:
     """Follow the errors of an arithmetic; values are exact, or float64 for large tensors.
+
+    `sums` names the dtype that sums are accumulated in, if it is another one.
 
     The errors of float64 values are counted with the others, so that what is within the bound of
     such a truth is within that of the exact one and its own.
@@ -77,7 +81,8 @@ def arithmetic(name: str, exact: bool = True) -> Iterator[Arithmetic]:
     global _now
     unit, largest, tiny = _FORMATS[name]
     before = _now
-    _now = Arithmetic(unit if exact else unit + 2.0**-52, largest, tiny, exact)
+    within = None if sums is None else _FORMATS[sums][:2]
+    _now = Arithmetic(unit if exact else unit + 2.0**-52, largest, tiny, exact, within)
     try:
         with mpmath.workprec(BITS):
             yield _now
@@ -176,25 +181,29 @@ class Tracked:
         """The sum in any order.
 
         Of n roundings, each of at most u times a partial sum, the error is at most (n - 1) u times
-        the sum of magnitudes; beyond a few dozen it is also below six standard deviations of
-        independent ones (Higham and Mary, 2019), where partial sums are those of this order.
-        Roundings are independent only of addends that differ: equal ones are all rounded alike.
+        the sum of magnitudes, for every n (Jeannerod and Rump, 2013); beyond a few dozen it is also
+        below six standard deviations of independent ones (Higham and Mary, 2019), where partial
+        sums are those of this order. Roundings are independent only of addends that differ: equal
+        ones are all rounded alike. A long sum in few bits stops growing: there the first bound is
+        used alone. `sums` also round each addend.
         """
         x = self._along(axis)
         n = x.value.shape[-1]
+        unit, largest = _now.sums or (_now.unit, _now.largest)
         with np.errstate(all="ignore"):
             zero = mpmath.mpf(0) if _now.exact else 0.0
             value = _numpy(np.add.reduce, x.value, axis=-1, initial=zero) if n else _zeros(x, -1)
             sizes = x.size
-            proven = _gamma(n - 1) * (sizes + x.error).sum(-1)
+            proven = max(n - 1 + 2 * (_now.sums is not None), 0) * (sizes + x.error).sum(-1)
             partial = np.abs(np.cumsum(x.value.astype(np.float64), -1)).max(-1, initial=0.0)
             spread = 2 * np.sqrt((sizes * sizes).sum(-1))
             likely = _SIGMAS * math.sqrt(n) * np.maximum(partial, spread)
-            likely = np.where(_varied(sizes), likely, proven)
+            stops = _now.sums is not None and n * unit > 0.5
+            likely = np.where(_varied(sizes) & (not stops), likely, proven)
             rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)
-            error = x.error.sum(-1) + _now.unit * rounding
+            error = x.error.sum(-1) + unit * rounding
             # A partial sum may overflow where the sum does not.
-            error = np.where(sizes.sum(-1) > _now.largest, np.inf, error)
+            error = np.where(sizes.sum(-1) > largest, np.inf, error)
         return self._kept(_rounded(value, error, 0.0), axis, keepdims)
 
     def mean(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:
@@ -281,12 +290,6 @@ def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 def _zeros(x: Tracked, axis: int) -> NDArray[Any]:
     shape = np.delete(np.asarray(x.shape), axis)
     return np.full(tuple(map(int, shape)), mpmath.mpf(0) if _now.exact else 0.0)
-
-
-def _gamma(n: int) -> float:
-    """How many units n roundings in a row are at most: n / (1 - n u)."""
-    share = n * _now.unit
-    return max(n, 0) / (1 - share) if share < 1 else math.inf
 
 
 def _varied(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:

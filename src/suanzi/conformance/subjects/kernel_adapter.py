@@ -143,7 +143,10 @@ class Adapter:
         framework: str | None = None,
         device: str | None = None,
         command: str | None = None,
+        gradients: list[str] | None = None,
     ) -> None:
+        """Take a kernel, or load it; `gradients` are the inputs whose gradients are asked for."""
+        self.gradients = gradients
         if command is not None:
             kernel, framework = _command(command), "numpy"
         self.kernel = load(file, function) if kernel is None else kernel
@@ -200,6 +203,8 @@ class Adapter:
     def call(self, op: str, arguments: dict[str, Any]) -> Any:
         """Call the kernel: tensors in order, then parameters by name; and watch it."""
         self._taken.clear()
+        if self.gradients is not None and op.endswith("_bwd"):
+            return self._pulled(arguments)
         tensors = {n: x for n, x in arguments.items() if isinstance(x, self.framework.kind())}
         named = {
             n: x for n, x in arguments.items() if n not in tensors and self._has(n, len(tensors))
@@ -214,6 +219,26 @@ class Adapter:
             if self.framework.read(x).raw != before[name]:
                 raise Broken(f"JD104: the kernel changes its input {name}")
         return found
+
+    def _pulled(self, arguments: dict[str, Any]) -> Any:
+        """Return the vector-Jacobian product of the kernel with `out_grad`."""
+        given = {n: x for n, x in arguments.items() if n != "out_grad"}
+        tensors = {n: x for n, x in given.items() if isinstance(x, self.framework.kind())}
+        named = {n: x for n, x in given.items() if n not in tensors and self._has(n, len(tensors))}
+        names = [n for n in self.gradients or () if n in tensors]
+        before = {n: self.framework.read(x).raw for n, x in tensors.items()}
+        self.framework.poison(max([len(raw) for raw in before.values()] or [64]))
+
+        def call(leaves: dict[str, Any]) -> Any:
+            return self.kernel(*leaves.values(), **named)
+
+        made = self.framework.gradients(call, tensors, names, arguments["out_grad"])
+        self.framework.synchronize()
+        for name, x in tensors.items():
+            if self.framework.read(x).raw != before[name]:
+                raise Broken(f"JD104: the kernel changes its input {name}")
+        # A gradient may be out_grad itself, or expanded: that is how frameworks pass them on.
+        return tuple(self.framework.read(x) for x in made)
 
     def _checked(self, x: Any, tensors: dict[str, Any]) -> Any:
         kind = self.framework.kind()

@@ -6,6 +6,7 @@ It runs in the interpreter of the framework, which need not have suanzi.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,19 @@ def _array(data: Data) -> np.ndarray:
             raise Unsupported(f"NumPy has no {data.dtype}")
         dtype = np.dtype(getattr(ml_dtypes, data.dtype))
     return np.frombuffer(bytearray(data.raw), dtype).reshape(data.shape)
+
+
+def _forward(made: Any, kind: type, out_grad: Any) -> Any:
+    """Return the first result of a kernel, to which a gradient is given."""
+    first = made[0] if isinstance(made, (tuple, list)) and made else made
+    if not isinstance(first, kind):
+        raise Broken(f"JD102: the kernel returns a {type(first).__name__}, not a tensor")
+    if tuple(first.shape) != tuple(out_grad.shape) or first.dtype != out_grad.dtype:
+        came = f"{first.dtype} of shape {tuple(first.shape)}"
+        raise Broken(
+            f"JD103: the result is {came}, not {out_grad.dtype} of shape {tuple(out_grad.shape)}"
+        )
+    return first
 
 
 def _data(array: np.ndarray) -> Data:
@@ -80,6 +94,15 @@ class Numpy:
 
     def synchronize(self) -> None:
         pass
+
+    def gradients(
+        self, call: Callable[..., Any], tensors: dict[str, Any], names: list[str], out_grad: Any
+    ) -> tuple[Any, ...]:
+        """Return the gradients of some tensors; `call` takes all of them by name."""
+        raise Unsupported(
+            f"JD110: {self.name} has no gradients here; torch and jax have. Judge a kernel that "
+            "computes a gradient itself by the operator's name with _bwd"
+        )
 
 
 class Torch(Numpy):
@@ -138,6 +161,22 @@ class Torch(Numpy):
         if self.device.type != "cpu" and hasattr(kind, "synchronize"):
             kind.synchronize()
 
+    def gradients(
+        self, call: Callable[..., Any], tensors: dict[str, Any], names: list[str], out_grad: Any
+    ) -> tuple[Any, ...]:
+        # Leaves of the same memory: what is cached by address stays visible.
+        leaves = {n: x.detach().requires_grad_(n in names) for n, x in tensors.items()}
+        with self.torch.enable_grad():
+            made = _forward(call(leaves), self.torch.Tensor, out_grad)
+            if not made.requires_grad:
+                raise Broken("JD110: the result does not depend on its inputs (it is detached)")
+            wanted = [leaves[n] for n in names]
+            found = self.torch.autograd.grad(made, wanted, out_grad, allow_unused=True)
+        missing = [n for n, x in zip(names, found) if x is None]
+        if missing:
+            raise Broken(f"JD110: the result does not depend on {missing[0]} (it is detached)")
+        return found
+
 
 class Jax(Numpy):
     name = "jax"
@@ -168,6 +207,16 @@ class Jax(Numpy):
 
     def poison(self, count: int) -> None:
         pass
+
+    def gradients(
+        self, call: Callable[..., Any], tensors: dict[str, Any], names: list[str], out_grad: Any
+    ) -> tuple[Any, ...]:
+        def some(*wanted: Any) -> Any:
+            made = call({**tensors, **dict(zip(names, wanted))})
+            return _forward(made, self.jax.Array, out_grad)
+
+        _, pull = self.jax.vjp(some, *(tensors[n] for n in names))
+        return pull(out_grad)
 
 
 class Suanzi(Numpy):
