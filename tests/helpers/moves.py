@@ -10,12 +10,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 import suanzi as sz
+from helpers.every_operator import REGISTRY, function
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 from suanzi.standard import interface
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 Array = np.ndarray[Any, Any]
 ALL = list(DTYPES)
@@ -160,15 +161,14 @@ def refused(
     error: type[sz.StatusError], name: str, *arguments: Any, match: str = "", **named: Any
 ) -> None:
     """Raise unless an operator refuses a call in its name, and makes nothing."""
-    function: Callable[..., Any] = getattr(sz, name)
     kind, text = None, ""
     with nothing_made():
         try:
-            function(*arguments, **named)
+            function(name)(*arguments, **named)
         except sz.StatusError as caught:
             kind, text = type(caught), str(caught)
     assert kind is error, f"{kind} {text}"
-    assert text.startswith(f"{name} ({interface(name).clause}): "), text
+    assert text.startswith(f"{REGISTRY[name].title}: "), text
     assert text.endswith((".", "?")), text  # the question is whether another name was meant
     assert match in text, text
 

@@ -6,7 +6,7 @@ import inspect
 from functools import cache
 from typing import Any
 
-from helpers.standard_operators import REGISTRY
+from helpers.every_operator import REGISTRY
 from suanzi.conformance.cases.examples import case_of
 from suanzi.conformance.subjects.suanzi_adapter import made
 from suanzi.standard import examples, interface
@@ -15,7 +15,7 @@ from suanzi.standard.prototypes import prototype
 
 def valid(name: str) -> dict[str, Any]:
     """Return arguments by the names of the Python function, tensors made anew."""
-    call = next(e for e in examples() if e.name == name and not e.status)
+    call = next(e for e in examples(REGISTRY[name].catalogue) if e.name == name and not e.status)
     given = made(case_of(call, "").arguments)
     return {key: given[key] for key in parameters(name) if key in given}
 
@@ -34,7 +34,8 @@ def kinds(name: str) -> dict[str, str]:
     for key, parameter in parameters(name).items():
         words = str(parameter.annotation)
         if key in interface(name).operands and name != "wrap_tensor":  # which takes buffers
-            found[key] = "tensors" if key in arrays and name != "destroy" else "tensor"
+            several = key in arrays and name != "destroy" and not words.startswith("TensorLike")
+            found[key] = "tensors" if several else "tensor"
         elif words == "bool":
             found[key] = "flag"
         elif key in ("shape", "input_shape"):
@@ -45,9 +46,12 @@ def kinds(name: str) -> dict[str, str]:
             is_axis = key.endswith("axis") or key in ("dim0", "dim1")
             found[key] = "axis" if is_axis else "integer"
         else:
-            kinds = {"DTypeLike": "dtype", "DeviceLike": "device", "Scalar": "scalar",
-                     "LayoutLike": "layout", "str": "word"}  # fmt: skip
-            found[key] = next((kind for word, kind in kinds.items() if word in words), "other")
+            names = {"DTypeLike": "dtype", "DeviceLike": "device", "Scalar": "scalar",
+                     "LayoutLike": "layout", "str": "word", "Rows": "word", "Corner": "word",
+                     "Each": "sizes", "Sizes": "sizes", "Padding": "sizes"}  # fmt: skip
+            if name.startswith("nn:"):
+                names["float"] = "real"
+            found[key] = next((kind for word, kind in names.items() if word in words), "other")
     return found
 
 

@@ -6,6 +6,7 @@ The calls are those of the records; what is peculiar to an operator is tried in 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,13 +15,20 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.every_operator import REGISTRY, function
 from helpers.moves import destroyed, no_tensor_error, refused
-from helpers.standard_operators import REGISTRY
 from helpers.valid_calls import kinds, of_kind, parameters, valid
 from suanzi.standard import interface
 
-OPTIONAL = {("linear", "bias"), ("bilinear", "bias")}
+OPTIONAL = {("linear", "bias"), ("bilinear", "bias")} | {
+    (n, key) for n, key in of_kind("tensor") if n.startswith("nn:")
+    if parameters(n)[key].default is None
+}  # fmt: skip
 """Tensors that can be left out."""
+LISTS = {"nn:ctc_loss", "nn:ctc_loss_bwd"}
+"""Operators that take lists of integers as labels."""
+INSTEAD = {"seed": {"mask": None, "noise": None}}
+"""What a parameter stands for: only one of them may be given."""
 NEEDED_AFTER_ALL = {("slice_backward", "input"), ("reduce_bwd", "input")}
 """Tensors that have a default and must be given (E49)."""
 NO_INTEGER: list[Any] = [
@@ -35,6 +43,9 @@ AXES = [one for one in of_kind("axis") if one != ("create_quant_tensor", "channe
 def wrong(error: type[sz.StatusError], name: str, match: str = "", **changed: Any) -> None:
     """A call with an argument changed is refused, by name and by position alike."""
     given = valid(name) | changed
+    for key, others in INSTEAD.items():
+        if key in changed:
+            given |= {k: x for k, x in others.items() if k in given}
     refused(error, name, **given, match=match)
     places = [p for p in parameters(name).values() if p.kind is not p.KEYWORD_ONLY]
     if all(p.name in given or p.default is not p.empty for p in places):
@@ -46,7 +57,7 @@ def test_every_kind_is_tried() -> None:
     every = {kind for name in REGISTRY for kind in kinds(name).values()}
     assert every == {
         "tensor", "tensors", "flag", "integer", "axis", "integers", "shape", "dtype", "device",
-        "word", "layout", "scalar", "other",
+        "word", "layout", "scalar", "real", "sizes", "other",
     }  # fmt: skip
     others = {key for _, key in of_kind("other")}
     assert others == {"values", "indices", "scale", "rtol", "atol", "pad_value", "low", "high",
@@ -55,15 +66,15 @@ def test_every_kind_is_tried() -> None:
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_the_call_of_the_record_and_calls_that_fit_no_signature(name: str) -> None:
-    function = getattr(sz, name)
-    function(**valid(name))
+    call = function(name)
+    call(**valid(name))
     with pytest.raises(TypeError):
-        function(**valid(name), unknown=1)
+        call(**valid(name), unknown=1)
     with pytest.raises(TypeError):
-        function(*[0] * 30)
+        call(*[0] * 30)
     if any(p.default is p.empty for p in parameters(name).values()):
         with pytest.raises(TypeError):
-            function()
+            call()
 
 
 @pytest.mark.parametrize(("name", "key"), of_kind("tensor"))
@@ -73,7 +84,8 @@ def test_no_tensor(name: str, key: str) -> None:
         wrong(sz.InvalidArgument if needed else sz.UninitializedObject, name, key, **{key: None})
     gone = f"{key} is a tensor that was destroyed"
     wrong(sz.UninitializedObject, name, gone, **{key: destroyed()})
-    for bad in ("text", b"12", object(), {}, [1.0, 2.0], (1, 2), dict):
+    lists: list[Any] = [] if name in LISTS else [[1.0, 2.0], (1, 2)]
+    for bad in ("text", b"12", object(), {}, dict, *lists):
         wrong(no_tensor_error(name), name, f"{key} is a", **{key: bad})
     for array in (np.array(["a"]), np.array([object()]), np.datetime64("2025-01-01")):
         wrong(no_tensor_error(name), name, key, **{key: array})
@@ -105,6 +117,8 @@ def test_no_integer(name: str, key: str) -> None:
     wrong(sz.UninitializedObject, name, key, **{key: destroyed()})
 
 
+OF_VALUES = {"topk", *(name for name in REGISTRY if name.startswith("nn:"))}
+"""Operators in which OUT_OF_RANGE is for a count or for the numbers of classes."""
 SEVERAL_AXES = [(n, key) for n, key in of_kind("integers") if key in ("axis", "axes")]
 
 
@@ -113,7 +127,8 @@ def test_no_axis_of_the_tensor(name: str, key: str) -> None:
     listed = interface(name).statuses
     error: type[sz.StatusError] = sz.InvalidArgument
     for one in (sz.OutOfRange, sz.AxisArgument):
-        error = one if one.status in listed and (one, name) != (sz.OutOfRange, "topk") else error
+        of_an_axis = one.status in listed and (one is sz.AxisArgument or name not in OF_VALUES)
+        error = one if of_an_axis else error
     for bad in (9, -9, 2**31, 2**63, -(2**63), 2**100, np.int64(9), np.int8(-9), sz.tensor(9)):
         before = (valid(name).get(key) or ())[:-1] if (name, key) in SEVERAL_AXES else ()
         given = [*before, bad] if (name, key) in SEVERAL_AXES else bad
@@ -135,8 +150,8 @@ def test_no_list_of_integers(name: str, key: str) -> None:
     wrong(sz.UninitializedObject, name, key, **{key: gone})
     endless = sz.expand(sz.tensor([0]), (2**40,))
     for long in ([0] * 129, (0,) * 1000, endless, itertools.repeat(0)):
-        with pytest.raises(sz.StatusError, match=f"^{name} "):
-            getattr(sz, name)(**valid(name) | {key: long})
+        with pytest.raises(sz.StatusError, match=f"^{re.escape(REGISTRY[name].title)}: "):
+            function(name)(**valid(name) | {key: long})
 
 
 @pytest.mark.parametrize(("name", "key"), of_kind("shape"))
@@ -177,6 +192,26 @@ def test_no_layout(name: str, key: str) -> None:
         wrong(sz.InvalidArgument, name, "layout is", **{key: bad})
     for gone in (destroyed(), (0, destroyed())):
         wrong(sz.UninitializedObject, name, "layout", **{key: gone})
+
+
+@pytest.mark.parametrize(("name", "key"), of_kind("real"))
+def test_no_real_number(name: str, key: str) -> None:
+    for bad in ("1", b"1", [1], (1,), object(), np.ones(2), np.array("a"), {}, 1j, 10**400,
+                -(10**5000), sz.tensor([1.0, 2.0]), np.complex64(1)):  # fmt: skip
+        wrong(sz.InvalidArgument, name, f"{key} is ", **{key: bad})
+    gone = f"{key} is a tensor that was destroyed"
+    wrong(sz.UninitializedObject, name, gone, **{key: destroyed()})
+
+
+@pytest.mark.parametrize(("name", "key"), of_kind("sizes"))
+def test_no_sizes(name: str, key: str) -> None:
+    for bad in ("ab", b"ab", object(), 1.5, float("nan"), True, 1j, {}, -1, 2**31, 2**63, 10**5000,
+                (-1,), (1.5,), (1, 1, 1, 1), [None, "a"], sz.tensor([1.0])):  # fmt: skip
+        wrong(sz.InvalidArgument, name, f"{key} is ", **{key: bad})
+    wrong(sz.UninitializedObject, name, key, **{key: destroyed()})
+    endless = sz.expand(sz.tensor([0]), (2**40,))
+    for long in ([1] * 129, endless, itertools.repeat(1)):
+        wrong(sz.InvalidArgument, name, f"{key} is ", **{key: long})
 
 
 @pytest.mark.parametrize(("name", "key"), of_kind("scalar"))

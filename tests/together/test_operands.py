@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers.every_operator import REGISTRY, function
 from helpers.functions import same_bits
 from helpers.moves import nothing_made, raw
-from helpers.standard_operators import REGISTRY
 from helpers.valid_calls import kinds, valid
 from suanzi import _core
 from suanzi.dtypes import DTYPES
@@ -48,7 +48,7 @@ def refused_dtype(name: str, given: dict[str, Any], dtype: sz.DType) -> None:
     kind, text = None, "it was not refused"
     with nothing_made():
         try:
-            getattr(sz, name)(**given)
+            function(name)(**given)
         except sz.StatusError as error:
             kind, text = error.status, str(error)
     promoting = "common dtype" in text or "is refused under" in text
@@ -95,7 +95,7 @@ def test_operands_stay_and_results_have_memory_of_their_own_or_share_it(name: st
     given = valid(name)
     mine = list(operands(given))
     before = [(x.storage, np.array(raw(x))) for x in mine]
-    found = results(getattr(sz, name)(**given))
+    found = results(function(name)(**given))
     for x, (storage, bits) in zip(mine, before, strict=True):
         assert x.storage == storage
         assert np.array_equal(raw(x), bits)
@@ -114,7 +114,7 @@ def test_operands_stay_and_results_have_memory_of_their_own_or_share_it(name: st
 def test_arrays_of_numpy_are_tensors(name: str) -> None:
     given = valid(name)
     arrays = {k: v.numpy() if isinstance(v, sz.Tensor) else v for k, v in given.items()}
-    one, other = (results(getattr(sz, name)(**each)) for each in (given, arrays))
+    one, other = (results(function(name)(**each)) for each in (given, arrays))
     for x, y in zip(one, other, strict=True):
         assert (x.dtype, x.shape) == (y.dtype, y.shape)
         assert same_bits(np.array(x.numpy()), np.array(y.numpy()))

@@ -1,16 +1,17 @@
-"""The arguments that model operators share: float tensors and axes."""
+"""The arguments that model operators share: float tensors, axes, numbers and words."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from suanzi._hints import shown
+from suanzi import _core
+from suanzi._hints import nearest, shown
 from suanzi.ops.creation_wanted import number_argument
 from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.scalars import integer_argument
+from suanzi.resolve.scalars import check_alive, integer_argument
 from suanzi.standard import record
 from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import converted
@@ -28,6 +29,11 @@ def float_operands(op: Operator, given: dict[str, Any]) -> dict[str, Tensor]:
     found = {n: real_argument(op, n, x) for n, x in given.items() if x is not None or n in required}
     target = dtype_of(op, found, None)
     return {name: converted(x, target) for name, x in found.items()}
+
+
+def dense(x: Tensor) -> Tensor:
+    """Return a tensor in row-major order."""
+    return x if _core.is_row_major(x) else _core.row_major_copy(x)
 
 
 @cache
@@ -57,3 +63,14 @@ def real_parameter(op: Operator, name: str, x: Any) -> float:
         raise InvalidArgument(
             f"{op.title}: {name} is {shown(x)}, beyond float64; give a smaller number."
         ) from None
+
+
+def one_of(op: Operator, name: str, x: Any, allowed: tuple[str, ...]) -> int:
+    """Return which of some words a parameter is."""
+    if isinstance(x, str) and x in allowed:
+        return allowed.index(x)
+    check_alive(op, name, x)
+    hint = nearest(x, allowed) if isinstance(x, str) else ""
+    raise InvalidArgument(
+        f"{op.title}: {name} is {shown(x)}; it must be one of {', '.join(allowed)}.{hint}"
+    )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import widened
-from suanzi.nn._arguments import float_operands
+from suanzi.nn._arguments import dense, float_operands
 from suanzi.nn._windows import per_axis, with_batch
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.scalars import check_alive, integer_argument
@@ -186,9 +186,8 @@ def _run(
 ) -> Tensor:
     """Convolve by the motion of some operands; `back` is the transposed way."""
     wide = None if bias is None else _core.row_major_copy(converted(bias, widened(bias.dtype)))
-    dense = weight if _core.is_row_major(weight) else _core.row_major_copy(weight)
-    m = o.motion
-    return _core.nn_convolve(x, dense, wide, m.stride, m.start, m.dilation, sizes, o.groups, back)
+    m, kernels = o.motion, dense(weight)
+    return _core.nn_convolve(x, kernels, wide, m.stride, m.start, m.dilation, sizes, o.groups, back)
 
 
 def _result(o: Operands, transposed: bool) -> Tensor:

@@ -6,12 +6,11 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
 from suanzi.dtypes import widened
-from suanzi.nn._arguments import float_operands
-from suanzi.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
+from suanzi.nn._arguments import dense, float_operands, one_of
+from suanzi.registry import ARITHMETIC, FLOATS, REGISTRY
 from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import check_alive, flag_argument
+from suanzi.resolve.scalars import flag_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -103,13 +102,13 @@ class _Grid:
                 f"{op.title}: x has shape {given.shape}; a sampled axis must have at least one "
                 "element."
             )
-        kind = _one_of(op, "mode", mode, _MODES)
+        kind = one_of(op, "mode", mode, _MODES)
         if kind == 2 and axes == 3:
             raise InvalidArgument(
                 f'{op.title}: mode is "bicubic", which takes x of rank 4, and x has rank 5. Use '
                 '"bilinear".'
             )
-        side = _one_of(op, "padding_mode", padding, _PADDINGS)
+        side = one_of(op, "padding_mode", padding, _PADDINGS)
         self.how = (kind, side, flag_argument(op, "align_corners", align))
         self.shape = (*given.shape[:2], *positions.shape[1:-1])
         count = math.prod(positions.shape[1:-1])
@@ -128,15 +127,4 @@ class _Grid:
 
 def _computed(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return a dense tensor of float32 or float64 in a shape."""
-    wide = converted(x, widened(x.dtype))
-    return reshaped(wide if _core.is_row_major(wide) else _core.row_major_copy(wide), shape)
-
-
-def _one_of(op: Operator, name: str, x: Any, allowed: tuple[str, ...]) -> int:
-    if isinstance(x, str) and x in allowed:
-        return allowed.index(x)
-    check_alive(op, name, x)
-    hint = nearest(x, allowed) if isinstance(x, str) else ""
-    raise InvalidArgument(
-        f"{op.title}: {name} is {shown(x)}; it must be one of {', '.join(allowed)}.{hint}"
-    )
+    return reshaped(dense(converted(x, widened(x.dtype))), shape)

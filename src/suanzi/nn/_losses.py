@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
+from suanzi._hints import shown
 from suanzi.dtypes import float64, int64
-from suanzi.nn._arguments import axis_argument, float_operands
+from suanzi.nn._arguments import axis_argument, dense, float_operands, one_of, real_parameter
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.scalars import check_alive, flag_argument, integer_argument
+from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted, permuted, reshaped
@@ -53,7 +53,6 @@ class Rows:
         classes = given.shape[axis]
         self.shape = tuple(given.shape[a] for a in self.order[:-1])
         rows = math.prod(self.shape)
-        self.x = reshaped(permuted(given, self.order), (rows, classes))
         if self.weight is not None and self.weight.shape != (classes,):
             raise DimensionsMismatch(
                 f"{op.title}: weight has shape {self.weight.shape}; it must be ({classes},), one "
@@ -64,7 +63,7 @@ class Rows:
             self.target = dense(reshaped(permuted(labels, self.order), (rows, classes)))
         else:
             self.target = self._classes(labels, classes, name)
-        self.x = dense(self.x)
+        self.x = dense(reshaped(permuted(given, self.order), (rows, classes)))
         self.weight = None if self.weight is None else dense(self.weight)
         self.out_grad = found.get("out_grad")
 
@@ -95,7 +94,7 @@ class Rows:
         kind = _reduction(self.op, reduction)
         empty = math.nan
         if empty_mean is not None:
-            empty = float_argument(self.op, "empty_mean", empty_mean)
+            empty = real_parameter(self.op, "empty_mean", empty_mean)
         made: Tensor = _core.nn_row_loss(
             self.x, self.target, self.weight, self.is_log, self.ignore, smoothing, kind, empty
         )
@@ -136,15 +135,13 @@ class Pairs:
     def _divisor(self, reduction: Any) -> float | None:
         """Return what the sum is divided by; None: there is none."""
         op, shape = self.op, self.x.shape
-        if op.name.startswith("kl_div") and isinstance(reduction, str) and reduction == "batchmean":
-            if not shape:
-                raise DimensionsMismatch(
-                    f'{op.title}: reduction is "batchmean" and x has rank 0; it must have an axis '
-                    "of examples."
-                )
-            return float(shape[0])
         kind = _reduction(op, reduction)
-        return (None, 1.0, float(self.x.size))[kind]
+        if kind == 3 and not shape:
+            raise DimensionsMismatch(
+                f'{op.title}: reduction is "batchmean" and x has rank 0; it must have an axis of '
+                "examples."
+            )
+        return (None, 1.0, float(self.x.size), float(shape[0]) if shape else 0.0)[kind]
 
     def loss(self, kind: int, reduction: Any, parameter: float = 0.0) -> Tensor:
         divisor = self._divisor(reduction)
@@ -164,10 +161,6 @@ class Pairs:
 
 
 # ---- arguments -----------------------------------------------------------------------------------
-
-
-def dense(x: Tensor) -> Tensor:
-    return x if _core.is_row_major(x) else _core.row_major_copy(x)
 
 
 def _same_shape(op: Operator, name: str, x: Tensor, shape: tuple[int, ...], of: str) -> None:
@@ -200,32 +193,14 @@ def _gradient(op: Operator, grad: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _reduction(op: Operator, reduction: Any) -> int:
-    """Return 0 for "none", 1 for "sum", 2 for "mean"."""
-    if isinstance(reduction, str) and reduction in _REDUCTIONS:
-        return _REDUCTIONS.index(reduction)
-    check_alive(op, "reduction", reduction)
-    allowed = (*_REDUCTIONS, "batchmean") if op.name.startswith("kl_div") else _REDUCTIONS
-    hint = nearest(reduction, allowed) if isinstance(reduction, str) else ""
-    raise InvalidArgument(
-        f"{op.title}: reduction is {shown(reduction)}; it must be one of {', '.join(allowed)}."
-        f"{hint}"
-    )
-
-
-def float_argument(op: Operator, name: str, x: Any) -> float:
-    """Return an argument as a float, NaN and infinities among them."""
-    check_alive(op, name, x)
-    try:
-        if isinstance(x, str | bytes | bool):
-            raise TypeError
-        return float(x)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a number.") from None
+    """Return 0 for "none", 1 for "sum", 2 for "mean"; 3 for "batchmean" of kl_div."""
+    more = ("batchmean",) if op.name.startswith("kl_div") else ()
+    return one_of(op, "reduction", reduction, (*_REDUCTIONS, *more))
 
 
 def number_argument(op: Operator, name: str, x: Any, least: float, most: float = math.inf) -> float:
     """Return an argument as a finite float from `least` to `most`."""
-    number = float_argument(op, name, x)
+    number = real_parameter(op, name, x)
     if not (least <= number <= most and number < math.inf):
         allowed = f"from {least} to {most}" if most < math.inf else f"of at least {least}, finite"
         raise InvalidArgument(f"{op.title}: {name} is {shown(x)}; it must be a number {allowed}.")

@@ -9,7 +9,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi._numpy import np
 from suanzi.dtypes import DType, float64, widened
-from suanzi.nn._arguments import axis_argument, float_operands, real_parameter
+from suanzi.nn._arguments import axis_argument, dense, float_operands, real_parameter
 from suanzi.nn.softmaxes import computed_dtype
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import common_shape
@@ -40,10 +40,9 @@ def eps_argument(op: Operator, eps: Any) -> float:
     return found
 
 
-def dense(x: Tensor) -> Tensor:
-    """Return a tensor as the core reads it: dense, in row-major order."""
-    x = converted(x, computed_dtype(x.dtype))
-    return x if _core.is_row_major(x) else _core.row_major_copy(x)
+def _computed(x: Tensor) -> Tensor:
+    """Return a tensor as the core reads it: in row-major order, of a dtype that it computes in."""
+    return dense(converted(x, computed_dtype(x.dtype)))
 
 
 def _check_gradient(op: Operator, grad: Tensor, shape: tuple[int, ...]) -> None:
@@ -80,7 +79,7 @@ class _Norm:
 
     def _tensors(self, x: Tensor) -> tuple[Any, ...]:
         weights = (self.found.get(name) for name in ("weight", "bias"))
-        return dense(x), *(w if w is None else dense(w) for w in weights), self.fixed
+        return _computed(x), *(w if w is None else _computed(w) for w in weights), self.fixed
 
     def _settings(self) -> tuple[int, int, int, bool, float, float]:
         return self.kind, self.size, self.groups, self.centred, self.eps, self.offset
@@ -110,7 +109,7 @@ class _Norm:
             shapes = [self.x.shape, *(self.found[name].shape for name in given)]
             made: list[Tensor] = [_core.full(shape, dtype, 0) for shape in shapes]
         else:
-            grad = dense(self._shaped(self.found["out_grad"]))
+            grad = _computed(self._shaped(self.found["out_grad"]))
             tensors = self._tensors(self._shaped(self.x))
             first, *others = _core.nn_norm_bwd(tensors, grad, *self._settings())
             made = [self._back(first), *(one for one in others if one is not None)]
@@ -179,14 +178,14 @@ class Pieces(_Norm):
         if not self.moved:
             return x
         order = (1, *range(2, x.ndim), 0)
-        return reshaped(dense(permuted(x, order)), (1, self.size, x.size // max(self.size, 1)))
+        return reshaped(_computed(permuted(x, order)), (1, self.size, x.size // max(self.size, 1)))
 
     def _back(self, x: Tensor) -> Tensor:
         if not self.moved:
             return x
         shape = self.x.shape
         turned = reshaped(x, (shape[1], *shape[2:], shape[0]))
-        return dense(permuted(turned, (len(shape) - 1, *range(len(shape) - 1))))
+        return _computed(permuted(turned, (len(shape) - 1, *range(len(shape) - 1))))
 
     def with_running(self) -> Pieces:
         """Return itself with the running statistics."""
@@ -241,13 +240,13 @@ def _tensor(x: Any, dtype: DType) -> Tensor:
 
 def _last(x: Tensor, axis: int) -> Tensor:
     """Return a tensor with an axis last, dense."""
-    return dense(permuted(x, [*(a for a in range(x.ndim) if a != axis), axis]))
+    return _computed(permuted(x, [*(a for a in range(x.ndim) if a != axis), axis]))
 
 
 def _unlast(x: Tensor, axis: int) -> Tensor:
     order = list(range(x.ndim - 1))
     order.insert(axis, x.ndim - 1)
-    return x if axis == x.ndim - 1 else dense(permuted(x, order))
+    return x if axis == x.ndim - 1 else _computed(permuted(x, order))
 
 
 class Lengths:
@@ -347,7 +346,7 @@ class Cosines:
         repeated = shape != self.shape
         if repeated:  # a sum follows, which is rounded once
             x, y = (converted(one, widened(one.dtype)) for one in (x, y))
-        grad = dense(converted(self.found["out_grad"], float64))
+        grad = _computed(converted(self.found["out_grad"], float64))
         made = _core.nn_cosines_bwd(grad, x, y, x.shape[-1], self.eps, self.joint)
         made = _unlast(made, self.axis)
         if not repeated:

@@ -7,9 +7,10 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.nn._arguments import float_operands
+from suanzi.nn._arguments import dense, float_operands
+from suanzi.nn._windows import per_axis
 from suanzi.registry import REGISTRY
-from suanzi.resolve.scalars import flag_argument, integer_argument, one_or_several
+from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import reshaped
 from suanzi.tensors.tensor import Tensor
@@ -43,27 +44,24 @@ class Pooling:
                 f"{op.title}: x has shape {given.shape}; a pooled axis must have at least one "
                 "element."
             )
-        self.x = self._planes(given)
+        self.given = given
+
+    @property
+    def x(self) -> Tensor:
+        """The tensor as the core takes it; a copy is made after the last check."""
+        return self._planes(self.given)
 
     def _planes(self, x: Tensor) -> Tensor:
         """Return a tensor as (planes, depth, height, width), dense."""
-        dense = x if _core.is_row_major(x) else _core.row_major_copy(x)
         sizes = x.shape[-self.axes :]
         ones = (1,) * (3 - self.axes)
-        return reshaped(dense, (math.prod(x.shape[: -self.axes]), *ones, *sizes))
+        return reshaped(dense(x), (math.prod(x.shape[: -self.axes]), *ones, *sizes))
 
     # ---- windows -------------------------------------------------------------------------------
 
     def _each(self, name: str, values: Any, least: int) -> tuple[int, ...]:
         """Return an integer for each pooled axis."""
-        found = one_or_several(self.op, name, values)
-        found = found * self.axes if len(found) == 1 else found
-        if len(found) != self.axes or not all(least <= n <= _MOST for n in found):
-            raise InvalidArgument(
-                f"{self.op.title}: {name} is {shown(values)}; it must be an integer of at least "
-                f"{least}, or {self.axes} of them, one for each pooled axis."
-            )
-        return found
+        return per_axis(self.op, name, values, self.axes, least)
 
     def slide(
         self, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
@@ -102,10 +100,9 @@ class Pooling:
 
     def adapt(self, output_size: Any) -> Pooling:
         """Set windows that cover an axis evenly: as many as the output has elements."""
-        if output_size is None or (isinstance(output_size, list | tuple) and None in output_size):
-            given = output_size if output_size is not None else (None,) * self.axes
-            filled = [n if m is None else m for m, n in zip(given, self.sizes, strict=False)]
-            output_size = filled if len(given) == self.axes else given
+        given = (None,) * self.axes if output_size is None else output_size
+        if isinstance(given, list | tuple) and len(given) == self.axes:
+            output_size = [n if m is None else m for m, n in zip(given, self.sizes, strict=True)]
         sizes = self._each("output_size", output_size, 0)
         self.windows = [(0, 1, 0, 1, n) for n in sizes]
         return self
@@ -134,12 +131,12 @@ class Pooling:
         """Return means as `sz.interpolate` with mode="area" does, whose windows are the same."""
         sizes = tuple(w[-1] for w in self.windows)
         if 0 in sizes:
-            return _core.empty(self.output_shape, self.x.dtype)
-        count, elements = self.x.shape[0], math.prod(self.sizes)
+            return _core.empty(self.output_shape, self.given.dtype)
+        x, elements = self.x, math.prod(self.sizes)
         if max(sizes) == 1 and elements <= 4096:
-            rows = reshaped(self.x, (count, elements))
+            rows = reshaped(x, (x.shape[0], elements))
             return reshaped(_core.nn_plane_means(rows), self.output_shape)
-        planes = reshaped(self.x, (1, count, *self.sizes))
+        planes = reshaped(x, (1, x.shape[0], *self.sizes))
         return reshaped(_core.interpolate(planes, sizes, 2), self.output_shape)
 
     def with_positions(self) -> tuple[Tensor, Tensor]:

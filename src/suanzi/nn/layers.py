@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DTypeLike, float32, int64
-from suanzi.nn._arguments import float_operand, float_operands, real_parameter
+from suanzi.nn._arguments import dense, float_operand, float_operands, real_parameter
 from suanzi.ops.linear_algebra_products import as_matrix, check_bias, product, swapped
 from suanzi.registry import (
     ARITHMETIC,
@@ -102,7 +102,7 @@ def embedding(weight: TensorLike, indices: Any, padding_idx: int | None = None) 
     table = float_operand(op, "weight", weight)
     places = _indices(op, indices)
     _padding(op, table, padding_idx)
-    made = _core.nn_embedding(_dense(table), places)
+    made = _core.nn_embedding(dense(table), places)
     return made if isinstance(made, Tensor) else _outside(op, _item(places, made), table.shape[0])
 
 
@@ -129,7 +129,7 @@ def embedding_bwd(
             f"{op.title}: out_grad has shape {found['out_grad'].shape}; for weight of shape "
             f"{table.shape} and indices of shape {places.shape} it must be {expected}."
         )
-    made = _core.nn_embedding_bwd(_dense(found["out_grad"]), places, table.shape[0], padding)
+    made = _core.nn_embedding_bwd(dense(found["out_grad"]), places, table.shape[0], padding)
     return made if isinstance(made, Tensor) else _outside(op, _item(places, made), table.shape[0])
 
 
@@ -176,16 +176,7 @@ def _indices(op: Operator, indices: Any) -> Tensor:
             f"{op.title}: indices is {found.dtype}; it must be of integers. Cast it with "
             "sz.cast(indices, sz.int64)."
         )
-    return _dense(converted(found, int64))
-
-
-def _dense(x: Tensor) -> Tensor:
-    """Return a tensor in row-major order."""
-    if _core.is_row_major(x):
-        return x
-    made = _core.empty(x.shape, x.dtype)
-    _core.copy_into(made, x)
-    return made
+    return dense(converted(found, int64))
 
 
 def _padding(op: Operator, table: Tensor, padding_idx: int | None) -> int:

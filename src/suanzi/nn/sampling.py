@@ -213,7 +213,8 @@ def _shuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str)
     if x.ndim < 3 or x.shape[-3] % (r * r):
         raise DimensionsMismatch(
             f"{op.title}: {name} has shape {x.shape} and {factor_name} is {shown(r)}; it must have "
-            "three axes at least, and channels (the third from the end) a multiple of its square."
+            "three axes at least, and channels (the third from the end) a multiple of "
+            f"{shown(r * r)}."
         )
     *lead, channels, high, wide = x.shape
     n = len(lead)
@@ -228,7 +229,8 @@ def _unshuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: st
     if x.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r:
         raise DimensionsMismatch(
             f"{op.title}: {name} has shape {x.shape} and {factor_name} is {shown(r)}; it must have "
-            "three axes at least, and height and width (the last two) must be multiples of that."
+            "three axes at least, and height and width (the last two) must be multiples of "
+            f"{shown(r)}."
         )
     *lead, channels, high, wide = x.shape
     n = len(lead)
