@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
-from helpers.standard_operators import REGISTRY
+from helpers.every_operator import REGISTRY, function
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 
@@ -131,7 +131,7 @@ def calls() -> dict[str, Callable[..., Any]]:
         "linspace": lambda b: sz.linspace(b.reshape(-1)[0], 3, 4),
     }
     for op in REGISTRY.values():
-        if op.name in RANDOM | {"destroy"}:
+        if op.key in RANDOM | {"destroy"}:
             continue
         given = [
             p
@@ -139,8 +139,7 @@ def calls() -> dict[str, Callable[..., Any]]:
             if p.kind != p.KEYWORD_ONLY
         ]
         needed = max(sum(p.default is p.empty for p in given), 1)
-        function = getattr(sz, op.name)
-        found[op.name] = lambda b, f=function, n=needed: f(*[b] * n)
+        found[op.key] = lambda b, key=op.key, n=needed: function(key)(*[b] * n)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from helpers.standard_operators import REGISTRY
+from helpers.every_operator import REGISTRY
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, made, read
 from suanzi.registry import FUNCTIONS

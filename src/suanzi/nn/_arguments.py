@@ -12,8 +12,9 @@ from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.registry import Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.scalars import check_alive, integer_argument
+from suanzi.shapes import broadcast_shapes
 from suanzi.standard import record
-from suanzi.status import InvalidArgument
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -34,6 +35,20 @@ def float_operands(op: Operator, given: dict[str, Any]) -> dict[str, Tensor]:
 def dense(x: Tensor) -> Tensor:
     """Return a tensor in row-major order."""
     return x if _core.is_row_major(x) else _core.row_major_copy(x)
+
+
+def broadcast(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return a view in which axes of size 1 are repeated, and new ones come first."""
+    if x.shape == shape:
+        return x
+    made: Tensor | None = _core.try_view("expand", x, shape)
+    if made is None and broadcast_shapes([x.shape, shape]) == shape:
+        raise AllocFailed(f"not enough memory for shape {shape}; use smaller tensors.")
+    if made is None:
+        raise DimensionsMismatch(
+            f"{op.title}: {name} has shape {x.shape}; it must broadcast to {shape}."
+        )
+    return made
 
 
 @cache

@@ -8,8 +8,15 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import float64, int64
-from suanzi.nn._arguments import axis_argument, dense, float_operands, one_of, real_parameter
-from suanzi.registry import REGISTRY, Operator
+from suanzi.nn._arguments import (
+    axis_argument,
+    broadcast,
+    dense,
+    float_operands,
+    one_of,
+    real_parameter,
+)
+from suanzi.registry import INTEGERS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.scalars import flag_argument, integer_argument
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
@@ -69,7 +76,7 @@ class Rows:
 
     def _classes(self, labels: Tensor, classes: int, name: str) -> Tensor:
         op = self.op
-        if labels.dtype.kind not in ("int", "uint"):
+        if labels.dtype not in INTEGERS:
             floats = "" if self.is_log else f", or floats in the shape of {name}"
             raise TypeMismatch(
                 f"{op.title}: target is {labels.dtype}; it must have integers, the numbers of "
@@ -172,15 +179,7 @@ def _same_shape(op: Operator, name: str, x: Tensor, shape: tuple[int, ...], of: 
 
 
 def _broadcast(op: Operator, name: str, x: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
-    if x is None:
-        return None
-    made = _core.try_view("expand", x, shape)
-    if made is None:
-        raise DimensionsMismatch(
-            f"{op.title}: {name} has shape {x.shape}, which cannot be broadcast to that of x, "
-            f"{shape}."
-        )
-    return dense(made)
+    return None if x is None else dense(broadcast(op, name, x, shape))
 
 
 def _gradient(op: Operator, grad: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -249,7 +248,7 @@ class Alignments:
 
     def _integers(self, name: str, x: Any) -> Tensor:
         found = real_argument(self.op, name, tensor(list(x)) if isinstance(x, list | tuple) else x)
-        if found.dtype.kind not in ("int", "uint") and found.size:
+        if found.dtype not in INTEGERS and found.size:
             raise TypeMismatch(
                 f"{self.op.title}: {name} is {found.dtype}; it must have integers. Cast it with "
                 f"sz.cast({name}, sz.int64)."

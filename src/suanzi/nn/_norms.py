@@ -9,7 +9,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi._numpy import np
 from suanzi.dtypes import DType, float64, widened
-from suanzi.nn._arguments import axis_argument, dense, float_operands, real_parameter
+from suanzi.nn._arguments import axis_argument, broadcast, dense, float_operands, real_parameter
 from suanzi.nn.softmaxes import computed_dtype
 from suanzi.registry import Operator
 from suanzi.resolve.elementwise import common_shape
@@ -320,11 +320,7 @@ class Cosines:
             _check_gradient(op, self.found["out_grad"], self.kept)
 
     def _rows(self, name: str) -> Tensor:
-        x = self.found[name]
-        new = len(self.shape) - x.ndim
-        steps = [0 if n == 1 else s for n, s in zip(x.shape, x.strides, strict=True)]
-        whole = _core.view(x, x.offset, self.shape, [*([0] * new), *steps])
-        return _last(whole, self.axis)
+        return _last(broadcast(self.op, name, self.found[name], self.shape), self.axis)
 
     def forward(self) -> Tensor:
         """Return the cosines; 0 over no elements."""

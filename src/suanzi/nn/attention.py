@@ -11,7 +11,7 @@ from suanzi import _core
 from suanzi._hints import shown
 from suanzi.dtypes import DType, widened
 from suanzi.dtypes import bool as boolean
-from suanzi.nn._arguments import float_operands, real_parameter
+from suanzi.nn._arguments import broadcast, float_operands, real_parameter
 from suanzi.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
 from suanzi.resolve.declare import operator
@@ -154,7 +154,7 @@ def _read(op: Operator, given: dict[str, Any], mask: Any, sink: Any) -> _Operand
     leading = {"q": q.shape[:-3], "k": k.shape[:-3], "v": v.shape[:-3]}
     batch = common_shape(op, {f"{name} before its heads": shape for name, shape in leading.items()})
     if hiding is not None:
-        hiding = _expanded(op, "mask", found.get("mask", hiding), (*batch, heads, queries, keys))
+        hiding = broadcast(op, "mask", found.get("mask", hiding), (*batch, heads, queries, keys))
     if "sink" in found and found["sink"].shape != (heads,):
         raise DimensionsMismatch(
             f"{op.title}: sink has shape {found['sink'].shape}; q has {heads} heads, so it must be "
@@ -164,7 +164,9 @@ def _read(op: Operator, given: dict[str, Any], mask: Any, sink: Any) -> _Operand
     # Gradients of copies are added up before the one rounding.
     copied = any(shape != batch for shape in leading.values())
     wide = widened(dtype) if copied and "out_grad" in found else dtype
-    q, k, v = (converted(_expanded(op, "", x, (*batch, *x.shape[-3:])), wide) for x in (q, k, v))
+    q, k, v = (
+        converted(broadcast(op, "q, k or v", x, (*batch, *x.shape[-3:])), wide) for x in (q, k, v)
+    )
     sinks = found.get("sink")
     hiding, sinks = (
         x if x is None or x.dtype is not dtype else converted(x, wide) for x in (hiding, sinks)
@@ -212,20 +214,6 @@ def _check_shapes(op: Operator, found: dict[str, Tensor]) -> None:
             f"{op.title}: {came}; the number of heads of q (axis -3) must be a multiple of that of "
             "k, each of which serves as many heads of q."
         )
-
-
-def _expanded(op: Operator, name: str, x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Return a view in which axes of size 1 are repeated."""
-    if x.shape == shape:
-        return x
-    new = len(shape) - x.ndim
-    if new < 0 or any(n not in (1, m) for n, m in zip(x.shape, shape[max(new, 0) :], strict=False)):
-        raise DimensionsMismatch(
-            f"{op.title}: {name} has shape {x.shape}; it must broadcast to {shape}."
-        )
-    repeated = zip(x.shape, shape[new:], x.strides, strict=True)
-    strides = [0 if n != m else step for n, m, step in repeated]
-    return _core.view(x, x.offset, shape, (*(0 for _ in range(new)), *strides))
 
 
 def _options(
@@ -340,5 +328,5 @@ def _rotated(op: Operator, given: dict[str, Any]) -> list[Tensor]:
                 f"{op.title}: {name} has shape {table.shape} and x has shape {x.shape}; the last "
                 f"size of {name} is the number of pairs, at most half of the last of x."
             )
-        _expanded(op, name, table, (*x.shape[:-1], cos.shape[-1]))  # it can be
+        broadcast(op, name, table, (*x.shape[:-1], cos.shape[-1]))  # it can be
     return list(found.values())

@@ -171,7 +171,7 @@ def _extremes(places: Tensor) -> list[int]:
 
 def _indices(op: Operator, indices: Any) -> Tensor:
     found = tensor_argument(op, "indices", indices)
-    if found.dtype.kind not in ("int", "uint"):
+    if found.dtype not in INTEGERS:
         raise TypeMismatch(
             f"{op.title}: indices is {found.dtype}; it must be of integers. Cast it with "
             "sz.cast(indices, sz.int64)."

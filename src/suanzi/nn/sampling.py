@@ -14,7 +14,7 @@ from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
 from suanzi.status import DimensionsMismatch
-from suanzi.tensors.parts import permuted
+from suanzi.tensors.parts import permuted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [
@@ -220,7 +220,7 @@ def _shuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str)
     n = len(lead)
     apart = x.reshape(*lead, channels // (r * r), r, r, high, wide)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return permuted(apart, order).reshape(*lead, channels // (r * r), high * r, wide * r)
+    return _moved(apart, order, (*lead, channels // (r * r), high * r, wide * r))
 
 
 def _unshuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str) -> Tensor:
@@ -236,7 +236,12 @@ def _unshuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: st
     n = len(lead)
     apart = x.reshape(*lead, channels, high // r, r, wide // r, r)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return permuted(apart, order).reshape(*lead, channels * r * r, high // r, wide // r)
+    return _moved(apart, order, (*lead, channels * r * r, high // r, wide // r))
+
+
+def _moved(x: Tensor, order: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:
+    """Return a tensor with its axes in another order, as memory of another shape."""
+    return reshaped(_core.row_major_copy(permuted(x, order)), shape)
 
 
 @operator("7.15", dtypes=FLOATS, promotes=REAL_FUNCTION, catalogue="nn")
