@@ -157,7 +157,12 @@ def group_norm_bwd(
     bias: TensorLike | None = None,
     eps: float = 1e-5,
 ) -> Gradients:
-    """Return the gradients of group_norm: of x, and of weight and bias if they are given."""
+    """Return the gradients of group_norm: of x, and of weight and bias if they are given.
+
+    >>> x, g = sz.tensor([[1.0, 3.0, 1.0, 3.0]]), sz.tensor([[1.0, 0.0, 0.0, 0.0]])
+    >>> sz.nn.group_norm_bwd(g, x, 1, eps=0)
+    Tensor([[ 0.5,    0, -0.5,    0]], dtype=float32)
+    """
     op = REGISTRY["nn:group_norm_bwd"]
     given = {"out_grad": out_grad, "x": x, "weight": weight, "bias": bias}
     return Pieces(op, given, eps, num_groups).backward()
@@ -190,7 +195,12 @@ def instance_norm_bwd(
     bias: TensorLike | None = None,
     eps: float = 1e-5,
 ) -> Gradients:
-    """Return the gradients of instance_norm: of x, and of weight and bias if they are given."""
+    """Return the gradients of instance_norm: of x, and of weight and bias if they are given.
+
+    >>> x, g = sz.tensor([[[1.0, 3.0, 1.0, 3.0]]]), sz.tensor([[[1.0, 0.0, 0.0, 0.0]]])
+    >>> sz.nn.instance_norm_bwd(g, x, eps=0)
+    Tensor([[[ 0.5,    0, -0.5,    0]]], dtype=float32)
+    """
     op = REGISTRY["nn:instance_norm_bwd"]
     given = {"out_grad": out_grad, "x": x, "weight": weight, "bias": bias}
     return Pieces(op, given, eps, None).backward()
@@ -246,6 +256,11 @@ def batch_norm_bwd(
     """Return the gradients of batch_norm: of x, and of weight and bias if they are given.
 
     The running statistics are constants, and have none.
+
+    >>> x, mean, var = sz.tensor([[1.0], [3.0]]), sz.tensor([2.0]), sz.tensor([4.0])
+    >>> sz.nn.batch_norm_bwd(x, x, mean, var, eps=0)
+    Tensor([[0.5],
+            [1.5]], dtype=float32)
     """
     op = REGISTRY["nn:batch_norm_bwd"]
     given = {"out_grad": out_grad, "x": x, "weight": weight, "bias": bias}
