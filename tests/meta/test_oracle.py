@@ -35,6 +35,7 @@ from suanzi.conformance.model.numbers import (
     decode,
     div,
     encode,
+    encode_float,
     floordiv,
     mod,
     mul,
@@ -53,6 +54,24 @@ def _float(x: Real) -> float:
 
 def _same(a: float, b: float) -> bool:
     return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_the_short_cuts_of_encode(name: str) -> None:
+    """The bits of a Python float, and of a number that was decoded, are those of its fraction."""
+    form, random = FORMATS[name], Random(name)
+    floats = [random.uniform(-9, 9) * 2.0 ** random.randint(-40, 40) for _ in range(500)]
+    normal, one = 1 << form.mantissa, form.bias << form.mantissa
+    for bits in (0, 1, normal - 1, normal, one - 1, one, one + 1, form.largest - 1, form.largest):
+        low, next_one = decode(form, bits).value, decode(form, min(bits + 1, form.largest)).value
+        middle = float((low + next_one) / 2)
+        floats += [float(low), middle, math.nextafter(middle, 0), math.nextafter(middle, math.inf)]
+    floats += [0.0, math.inf, math.nan, float(decode(form, form.largest).value * (1 + 2.0**-30))]
+    for x in (*floats, *(-x for x in floats)):
+        fresh = real(x)
+        assert encode_float(form, x) == encode(form, fresh), x
+        known = decode(form, encode(form, fresh))
+        assert encode(form, known) == encode(form, Real(known.negative, known.size, known.is_nan))
 
 
 def test_float64_is_pythons() -> None:

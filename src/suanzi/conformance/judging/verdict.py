@@ -13,7 +13,7 @@ from suanzi.conformance.model.basis import moves
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.expected import NO_INTERPRETATION, may_refuse
-from suanzi.conformance.subjects.wire import Data
+from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import Status
 
@@ -147,7 +147,8 @@ def _one(case: Case, right: Any, found: Any, judgements: list[Judgement]) -> str
 def _show(x: Any) -> str:
     """Return an output in few words."""
     if isinstance(x, Data):
-        elements = [show(v) for v in values(x)[:5]]
+        few = replace(x, shape=(min(x.size, 5),), raw=x.raw[: 5 * ITEMSIZE[x.dtype]], repeats=None)
+        elements = map(show, values(few))
         more = ", ..." if x.size > 5 else ""
         return (
             f"{x.dtype} {list(x.shape)} of {', '.join(elements)}{more}"

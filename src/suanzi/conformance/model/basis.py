@@ -13,9 +13,9 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from suanzi.conformance.model.expected import Either, Expected, Output, Refused
+from suanzi.conformance.model.expected import Either, Expected, Output, Picked, Refused
 from suanzi.conformance.model.gaps import gap_of
-from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, decode
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, decode
 from suanzi.conformance.model.unusual import fits, has_ties, may_overflow, not_ordinary, tensors
 from suanzi.conformance.subjects.wire import Data
 from suanzi.errata import errata
@@ -393,7 +393,11 @@ def _has_no_number(expected: Any) -> bool:
         return any(_has_no_number(one) for one in expected)
     if not isinstance(expected, Output):
         return False
-    first = islice(expected.truth, _LOOKED_AT)
+    truth = expected.truth
+    if isinstance(truth, Picked):  # of few different values
+        first: Iterator[Value] = (truth.base[k] for k in {*islice(truth.which, _LOOKED_AT)})
+    else:
+        first = islice(truth, _LOOKED_AT)
     parts = (p for x in first for p in (x if isinstance(x, tuple) else (x,)))
     form = FORMATS.get(PARTS.get(expected.dtype, expected.dtype))
     most = None if form is None else decode(form, form.largest).value

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from random import Random
 
 from suanzi.conformance.model.numbers import (
@@ -17,7 +16,9 @@ from suanzi.conformance.model.numbers import (
     Value,
     decode,
     encode,
+    encode_float,
     limits,
+    ratio,
     real,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
@@ -46,6 +47,12 @@ def bits_of(dtype: str, x: Value) -> tuple[int, ...]:
     return (x % 2 ** (8 * ITEMSIZE[dtype]),)
 
 
+def _bits_of(dtype: str, x: Value | float) -> int:
+    if isinstance(x, float):
+        return encode_float(FORMATS[dtype], x)
+    return bits_of(dtype, x)[0]
+
+
 def tensor(
     dtype: str,
     values: Sequence[Value | float],
@@ -56,8 +63,13 @@ def tensor(
     kept = list(values)  # an id is unique only while its object is alive
     ids = list(map(id, kept))
     few = dict(zip(ids, kept, strict=True))  # large tensors have few different objects
-    bits = {k: bits_of(dtype, real(x) if isinstance(x, float) else x) for k, x in few.items()}
-    flat = [b for k in ids for b in bits[k]]
+    if dtype in PARTS:
+        parts = {k: bits_of(dtype, real(x) if isinstance(x, float) else x) for k, x in few.items()}
+        flat = [b for k in ids for b in parts[k]]
+    else:
+        known = FORMATS[dtype].decoded if dtype in FORMATS else {}
+        bits = {k: known[k] if k in known else _bits_of(dtype, x) for k, x in few.items()}
+        flat = [bits[k] for k in ids]
     return from_bits(dtype, flat, (len(kept),) if shape is None else shape, layout)
 
 
@@ -91,10 +103,10 @@ def values(data: Data) -> list[Value]:
     bits = raw_bits(data)
     if data.dtype in PARTS:
         form = FORMATS[PARTS[data.dtype]]
-        parts = [decode(form, b) for b in bits]
+        parts = list(map(partial(decode, form), bits))
         return list(zip(parts[::2], parts[1::2], strict=True))
     if data.dtype in FORMATS:
-        return [decode(FORMATS[data.dtype], b) for b in bits]
+        return list(map(partial(decode, FORMATS[data.dtype]), bits))
     signed = data.dtype in SIGNED or (data.dtype.startswith("QT") and "UINT" not in data.dtype)
     width = 8 * ITEMSIZE[data.dtype]
     return [b - 2**width if signed and b >> (width - 1) else b for b in bits]
@@ -152,11 +164,11 @@ def ordinary(
         return list(zip(parts[::2], parts[1::2], strict=True))
     if dtype in FORMATS:
         form = FORMATS[dtype]
-        found = [real(random.uniform(low, high)) for _ in range(count)]
+        floats = [random.uniform(low, high) for _ in range(count)]
         if form.mantissa == 52:
             # A random float leaves the last bits of a double zero: sums of such would be exact.
-            found = [_more_bits(x, random, high) for x in found]
-        return [decode(form, encode(form, x)) for x in found]
+            return [decode(form, encode(form, _more_bits(x, random, high))) for x in floats]
+        return [decode(form, encode_float(form, x)) for x in floats]
     least, most = limits(dtype)
     return [
         random.randint(max(least, math.ceil(low)), min(most, math.floor(high)))
@@ -164,8 +176,12 @@ def ordinary(
     ]
 
 
-def _more_bits(x: Real, random: Random, high: float) -> Real:
-    return real(min(x.value + Fraction(random.getrandbits(30), 2**78), Fraction(high)))
+def _more_bits(x: float, random: Random, high: float) -> Real:
+    numerator, denominator = x.as_integer_ratio()
+    scale = max(denominator, 2**78)
+    found = numerator * (scale // denominator) + random.getrandbits(30) * (scale >> 78)
+    # The two have common divisors; `encode` does not mind.
+    return real(high) if found > high * scale else Real(found < 0, ratio(abs(found), scale))
 
 
 def anything(dtype: str, count: int, seed: object = 0) -> list[Value]:

@@ -1,12 +1,13 @@
 """What the exact operators must give, from Python integers and fractions alone.
 
-Nothing here uses suanzi, or floats of the machine. A value is an int (integers and bool), a `Real`
-(floats, with signed zeros, infinities and NaN), or a pair of them (complex numbers).
+Nothing here uses suanzi, or arithmetic of the machine's floats. A value is an int (integers and
+bool), a `Real` (floats, with signed zeros, infinities and NaN), or a pair of them (complex).
 """
 
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,6 +44,11 @@ class Format:
         if self.infinity:
             return (((1 << self.exponent) - 1) << self.mantissa) | 1 << (self.mantissa - 1)
         return (1 << (self.bits - 1)) - 1
+
+    @cached_property
+    def decoded(self) -> dict[int, int]:
+        """The bits of numbers that `decode` returned and keeps alive, by the id of the object."""
+        return {}
 
 
 FORMATS = {
@@ -106,18 +112,37 @@ ZERO = Real(False, Fraction(0))
 Value = int | Real | tuple[Real, Real]
 
 
+def ratio(numerator: int, denominator: int) -> Fraction:
+    """A fraction of two numbers without a common divisor, which Fraction would search for."""
+    found = object.__new__(Fraction)
+    found._numerator, found._denominator = numerator, denominator  # type: ignore[attr-defined]
+    return found
+
+
+_SMALL = {n: Real(n < 0, Fraction(abs(n))) for n in range(-16, 17)}
+
+
 def real(x: int | float | Fraction) -> Real:
     """A Python number as a Real."""
     if isinstance(x, float):
-        if math.isnan(x):
-            return NAN
-        return Real(math.copysign(1, x) < 0, None if math.isinf(x) else Fraction(abs(x)))
+        if math.isfinite(x):
+            return Real(math.copysign(1, x) < 0, ratio(*abs(x).as_integer_ratio()))
+        return NAN if math.isnan(x) else Real(x < 0, None)
+    if isinstance(x, int):
+        return _SMALL.get(x) or Real(x < 0, ratio(abs(x), 1))
     return Real(x < 0, abs(Fraction(x)))
 
 
 @cache
 def decode(form: Format, bits: int) -> Real:
     """The number that bits stand for."""
+    found = _decoded(form, bits)
+    if not found.is_nan:
+        form.decoded[id(found)] = bits
+    return found
+
+
+def _decoded(form: Format, bits: int) -> Real:
     negative, magnitude = bool(bits >> (form.bits - 1)), bits & (2 ** (form.bits - 1) - 1)
     if magnitude > form.largest:
         is_infinity = form.infinity and magnitude == form.largest + 1
@@ -127,9 +152,9 @@ def decode(form: Format, bits: int) -> Real:
         fraction += 2**form.mantissa
     exponent = max(field, 1) - form.bias - form.mantissa
     if exponent >= 0 or not fraction:
-        return Real(negative, Fraction(fraction << max(exponent, 0)))
+        return Real(negative, ratio(fraction << max(exponent, 0), 1))
     even = min(trailing_zeros(fraction), -exponent)
-    return Real(negative, Fraction(fraction >> even, 1 << (-exponent - even)))
+    return Real(negative, ratio(fraction >> even, 1 << (-exponent - even)))
 
 
 @cache
@@ -164,6 +189,9 @@ def unit(form: Format, size: Fraction) -> Fraction:
 
 def encode(form: Format, x: Real) -> int:
     """The bits of the nearest number, of two the even one; past the largest, infinity or NaN."""
+    known = form.decoded.get(id(x))
+    if known is not None:
+        return known
     sign = int(x.negative) << (form.bits - 1)
     if x.is_nan or (x.size is None and not form.infinity):
         return form.nan | sign
@@ -194,6 +222,25 @@ def encode(form: Format, x: Real) -> int:
     if magnitude > form.largest:
         magnitude = form.largest + 1 if form.infinity else form.nan
     return magnitude | sign
+
+
+_DOUBLE = struct.Struct("<d"), struct.Struct("<Q")
+
+
+def encode_float(form: Format, x: float) -> int:
+    """The bits of the number nearest to a Python float, as `encode` has them, in less time."""
+    (bits,) = _DOUBLE[1].unpack(_DOUBLE[0].pack(x))
+    exact = bits & (2**63 - 1)
+    # The exponent is that of the format; what is not normal there is left to the general rule.
+    magnitude = exact - ((1023 - form.bias) << 52)
+    if magnitude < 1 << 52 or exact >= 0x7FF << 52:
+        return encode(form, real(x))
+    if places := 52 - form.mantissa:
+        magnitude += (1 << (places - 1)) - 1 + (magnitude >> places & 1)
+        magnitude >>= places
+    if magnitude > form.largest:
+        magnitude = form.largest + 1 if form.infinity else form.nan
+    return magnitude | bits >> 63 << (form.bits - 1)
 
 
 def rounded(form: Format, x: Real) -> Real:
