@@ -256,40 +256,59 @@ def is_plain(case: Case) -> bool:
 def sized(call: Call, shapes: Sequence[Any] | None) -> Iterator[Call]:
     """Give a call with its last axis in other lengths, or with the shapes that were asked for.
 
-    Sizes that are equal to that of the first operand's last axis follow it.
+    Other operands follow the first one: those of its shape get the new shape, and a size that is
+    one of the first operand's becomes its new size.
     """
     operands = {n: x for n, x in call.arguments.items() if isinstance(x, Operand)}
     first = next(iter(operands), None)
     if first is None or not operands[first].shape or operands[first].values is not None:
         return
-    length = operands[first].shape[-1]
-    wanted: list[tuple[str, Mapping[str, Any], int]] = []
+    old = operands[first].shape
+    wanted: list[tuple[str, Mapping[str, Any]]] = []
     if shapes is None:
         # The truth of windows that slide over planes takes long.
-        most = SIZES if len(operands[first].shape) < 4 else SIZES[:6]
-        wanted = [(f"length {n}", {}, n) for n in most if length > 1]
+        most = SIZES if len(old) < 4 else SIZES[:6]
+        wanted = [(f"length {n}", {first: (*old[:-1], n)}) for n in most if old[-1] > 1]
     for shape in shapes or ():
         given = shape if isinstance(shape, Mapping) else {first: tuple(shape)}
         words = " by ".join("x".join(map(str, s)) or "no axes" for s in given.values())
-        last = tuple(given.get(first, operands[first].shape))[-1:]
-        wanted.append((f"shape {words}", given, last[0] if last else length))
-    for title, given, n in wanted:
+        wanted.append((f"shape {words}", given))
+    for title, given in wanted:
+        new = tuple(given.get(first, old))
+        sizes = _sizes(old, new)
         arguments = {
-            name: replace(x, shape=tuple(given.get(name, _renamed(x.shape, length, n))))
+            name: _reshaped(x, given.get(name, _followed(x.shape, old, new, sizes)))
             if isinstance(x, Operand)
-            else _resized(x, length, n)
+            else _resized(x, sizes)
             for name, x in call.arguments.items()
         }
         yield replace(call, title=title, arguments=arguments, group="sizes")
 
 
-def _renamed(shape: Sequence[int], length: int, n: int) -> tuple[int, ...]:
-    return tuple(n if k == length else k for k in shape)
+def _sizes(old: Sequence[int], new: Sequence[int]) -> dict[int, int]:
+    """Return what sizes become; those that are twice in a shape stay, but that of the last axis."""
+    found = {}
+    if len(old) == len(new):
+        found = {a: b for a, b in zip(old, new, strict=True) if list(old).count(a) == 1 and a > 1}
+    return {**found, old[-1]: new[-1] if new else old[-1]}
 
 
-def _resized(x: Any, length: int, n: int) -> Any:
-    """Return a parameter that is a shape with the new length; others stay."""
-    return type(x)(_renamed(x, length, n)) if isinstance(x, list | tuple) else x
+def _followed(
+    shape: Sequence[int], old: Sequence[int], new: Sequence[int], sizes: Mapping[int, int]
+) -> tuple[int, ...]:
+    return tuple(new) if tuple(shape) == tuple(old) else tuple(sizes.get(k, k) for k in shape)
+
+
+def _reshaped(x: Operand, shape: Sequence[int]) -> Operand:
+    """Return an operand in another shape; given elements, as indices, are repeated or cut off."""
+    values = x.values and tuple(np.resize(x.values, math.prod(shape)).tolist())
+    return replace(x, shape=tuple(shape), values=values)
+
+
+def _resized(x: Any, sizes: Mapping[int, int]) -> Any:
+    """Return a parameter that is a shape with the new sizes; others stay."""
+    whole = isinstance(x, list | tuple) and all(isinstance(k, int) for k in x)
+    return type(x)(sizes.get(k, k) for k in x) if whole else x
 
 
 # ---- whether they can fail -----------------------------------------------------------------------

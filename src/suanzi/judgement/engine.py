@@ -384,11 +384,13 @@ def judge_with(
     params: Mapping[str, Any] | None = None,
     standards: Sequence[str] | str = (),
     backward: bool = False,
+    seconds: float | None = None,
     progress: Any = None,
 ) -> Verdict:
     """Judge what answers calls, as an operator; `dtypes` that are named must be taken.
 
-    With `backward`, its gradients are judged, too; the adapter has been given `gradients_of`.
+    With `backward`, its gradients are judged, too; the adapter has been given `gradients_of`. No
+    more cases are put after `seconds`.
     """
     start = time.perf_counter()
     key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
@@ -417,6 +419,8 @@ def judge_with(
         if progress is not None:
             progress(results[-1])
         if stuck >= 3:  # each costs a start, or a timeout
+            break
+        if seconds is not None and time.perf_counter() - start > seconds:
             break
     if accumulate is None:
         results = inferred(results, judging.judged, fixed)
