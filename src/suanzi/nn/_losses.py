@@ -301,25 +301,27 @@ class Alignments:
                     )
         return labels
 
-    def _counts(self, kind: int) -> Tensor:
-        """Return what the loss of each example is multiplied by, in float64."""
+    def _counts(self, kind: int) -> list[float]:
+        """Return what the loss of each example is multiplied by."""
         examples = self.lengths.size
-        each = [1.0] * examples
-        if kind == 2:
-            each = [1.0 / max(n, 1) / examples for n in self.lengths.tolist()]
-        return reshaped(tensor(each, float64), (examples,))
+        if kind != 2:
+            return [1.0] * examples
+        return [1.0 / max(n, 1) / examples for n in self.lengths.tolist()]
 
     def loss(self, reduction: Any) -> Tensor:
         """Return the losses, their sum, or the mean of the losses by the lengths of the labels."""
         kind = _reduction(self.op, reduction)
         found = _core.nn_ctc_loss(self.logs, self.labels, self.inputs, self.lengths, self.blank)
-        if self.zero_infinity:
-            found = tensor([0.0 if x == math.inf else x for x in found.tolist()], float64)
+        # Python's numbers: the rule set in force would promote tensors, some to float32.
+        losses = [0.0 if self.zero_infinity and x == math.inf else x for x in found.tolist()]
         if kind:
-            found = (found * self._counts(kind)).sum() if found.size else _of_none(kind)
-        elif self.one:
-            found = reshaped(found, ())
-        return converted(found, self.logs.dtype)
+            nothing = 0.0 if kind == 1 else math.nan
+            each = zip(losses, self._counts(kind), strict=True)
+            found = tensor(sum(x * n for x, n in each) if losses else nothing, float64)
+        elif self.zero_infinity:
+            found = reshaped(tensor(losses, float64), found.shape)
+        shape = () if kind or self.one else found.shape
+        return converted(reshaped(found, shape), self.logs.dtype)
 
     def gradient(self, reduction: Any) -> Tensor:
         """Return the gradient by log_probs."""
@@ -327,15 +329,13 @@ class Alignments:
         assert self.out_grad is not None
         examples = self.lengths.size
         grad = _gradient(self.op, self.out_grad, () if kind or self.one else (examples,))
-        grads = converted(grad, float64)
-        grads = grads * self._counts(kind) if kind else reshaped(grads, (examples,))
+        grads = reshaped(converted(grad, float64), () if kind else (examples,))
+        if kind:
+            one: Any = grads.item()
+            each = [one * n for n in self._counts(kind)]
+            grads = reshaped(tensor(each, float64), (examples,))
         made = _core.nn_ctc_loss_bwd(
             grads, self.logs, self.labels, self.inputs, self.lengths, self.blank,
             self.zero_infinity,
         )  # fmt: skip
         return reshaped(made, self.shape)
-
-
-def _of_none(kind: int) -> Tensor:
-    """Return the sum or the mean of no losses."""
-    return tensor(0.0 if kind == 1 else math.nan, float64)
