@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,104 @@ def test_what_goes_round_in_a_loop_is_few_calls(tmp_path: Path) -> None:
     assert max(call.arguments[1].greatest for call in adds) == 299
     assert len(live.calls) < 20
     assert {f.code for f in judge(live, ["cann"])} == {"SZ005"}
+
+
+MIX = "    y = torch.ones(3).half() * torch.tensor(2.0)\n"
+PROCESSES = {
+    "workers of a DataLoader": (
+        "from torch.utils.data import DataLoader\n"
+        "class Data:\n"
+        "    def __len__(self):\n"
+        "        return 8\n"
+        "    def __getitem__(self, i):\n"
+        "        return torch.ones(2).half() * torch.tensor(2.0)\n"
+        "for x in DataLoader(Data(), batch_size=4, num_workers=2):\n"
+        "    pass\n",
+        8,
+    ),
+    "a thread": (
+        f"import threading\ndef work():\n{MIX}"
+        "t = threading.Thread(target=work)\nt.start()\nt.join()\n",
+        1,
+    ),
+    "spawn": (
+        f"import torch.multiprocessing as mp\ndef work(rank):\n{MIX}"
+        "if __name__ == '__main__':\n    mp.spawn(work, nprocs=2)\n",
+        2,
+    ),
+    "a script": (
+        "@torch.jit.script\ndef f(x, s):\n    return x * s\n"
+        "for k in range(4):\n    f(torch.ones(3).half(), torch.tensor(2.0))\n",
+        4,
+    ),
+    "a compiled function": (
+        "@torch.compile(fullgraph=True)\ndef f(x, s):\n    return x * s\n"
+        "f(torch.ones(3).half(), torch.tensor(2.0))\n",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_nothing_goes_unseen(tmp_path: Path, name: str) -> None:
+    program = tmp_path / "program.py"
+    text, calls = PROCESSES[name]
+    program.write_text("import torch\n" + text)
+    live = recorded(program)
+    assert live.raised is None
+    (found,) = judge(live, ["jax"])
+    assert (found.code, found.verdict.question, found.count) == (
+        "SZ005", "mul(float16, 0-d float32)", calls,
+    )  # fmt: skip
+
+
+def test_what_follows(tmp_path: Path) -> None:
+    program = tmp_path / "chain.py"
+    program.write_text(
+        "import torch\n"
+        "from torch import nn\n"
+        "class Block(nn.Module):\n"
+        "    def __init__(self, k):\n"
+        "        super().__init__()\n"
+        "        self.lin = nn.Linear(4, 4).half()\n"
+        "        self.s = torch.tensor(1.0, dtype=torch.float32 if k == 15 else torch.float16)\n"
+        "    def forward(self, x):\n"
+        "        return torch.relu(self.lin(x)) * self.s\n"
+        "net = nn.Sequential(*[Block(k) for k in range(24)])\n"
+        "torch.exp(net(torch.ones(2, 4).half()))\n"
+    )
+    (found,) = judge(recorded(program), ["jax"])
+    assert sum(call.count for call in found.followers) == 25
+    program.write_text(
+        "import torch\n"
+        "y = torch.ones(3).half() * torch.tensor(2.0)\n"
+        "v, i = y.topk(2)\n"
+        "w = v + 1\n"
+        "u = y.max(-1).values * 2\n"
+        "s = y.sort(-1)[0] - 1\n"
+    )
+    (found,) = judge(recorded(program), ["jax"])
+    assert [c.operator for c in found.followers] == ["topk", "add", "max", "mul", "sort", "sub"]
+    program.write_text(
+        "import torch\n"
+        "x, s = torch.ones(3).half().requires_grad_(), torch.tensor(2.0)\n"
+        "g, = torch.autograd.grad((x * s).sum(), x)\n"
+    )
+    assert any(call.backward for call in recorded(program).calls)
+
+
+def test_what_is_saved_has_no_marks(tmp_path: Path) -> None:
+    program, saved = tmp_path / "saving.py", tmp_path / "saved.pt"
+    program.write_text(
+        "import copy, torch\n"
+        "x = torch.ones(2) + 1\n"
+        "y = torch.ones(2) + 1\n"
+        "y.mine = [3]\n"
+        f"torch.save({{'x': x, 'y': y}}, {str(saved)!r})\n"
+        "assert copy.deepcopy(y).mine == [3]\n"
+    )
+    assert recorded(program).raised is None
+    with zipfile.ZipFile(saved) as file:
+        pickled = file.read("saved/data.pkl")
+    assert b"mine" in pickled
+    assert b"_suanzi" not in pickled

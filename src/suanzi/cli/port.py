@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from suanzi.cli.typed import Json, Python
 
-_SAME, _CHANGES, _DID_NOT_END_WELL = 0, 1, 2
+_SAME, _CHANGES, _NOTHING_KNOWN = 0, 1, 2
 _STANDARD_ERROR = 2
 """Where the program's own output goes: standard output has the report."""
 
@@ -28,6 +28,8 @@ def port(
     html: str | None = None,
     baseline: str | None = None,
     fix: str | None = None,
+    save: str | None = None,
+    module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
 ) -> int:
     """Run a program and list the lines that other frameworks compute differently or refuse.
 
@@ -35,13 +37,16 @@ def port(
     there. An exported program (`.pt2`), a model of ONNX (`.onnx`) or OpenVINO (`.xml`), a
     file of calls that was recorded before (`.jsonl`), a text log as those of torch's
     operator_inp_logs or PaddleAPITest (`.txt`) or a dump of msprobe (`dump.json`) is read instead.
-    The exit status is 0 if nothing changes, 1 if something does, 2 for bad usage and for a program
-    that failed before anything was found.
+    The threads of the program and the processes it starts are recorded, too. The exit status is 0
+    if nothing changes, 1 if something does, 2 for bad usage, for a program that failed before
+    anything was found, and where no call was seen at all.
 
     ```
     suanzi port model.py --to cann
     suanzi port train.py --to cann,paddle --python ~/envs/torch/bin/python -- --epochs 1
     suanzi port net.py --from paddle --to cann,torch --python ~/envs/paddle/bin/python
+    suanzi port -m torch.distributed.run -- --nproc-per-node 2 train.py
+    suanzi port train.py --save calls.jsonl && suanzi port calls.jsonl --to paddle
     suanzi port model.onnx --to cann --on 910b --fix fixed.onnx
     suanzi port model.py --to cann --json > known.json
     suanzi port model.py --to cann --baseline known.json --sarif port.sarif
@@ -73,6 +78,10 @@ def port(
         Write the ONNX model to this file with the Casts that its operators need.
     baseline
         A report that `--json` wrote; findings in it are not reported again.
+    save
+        Write the recorded calls to this file (`calls.jsonl`), to be read again.
+    module
+        Run a module, as `python -m` does: PROGRAM is its name.
     """
     from suanzi.cli.render import waiting
     from suanzi.port.findings import read_baseline
@@ -80,12 +89,13 @@ def port(
     from suanzi.port.report import targets, to_sarif, usual_targets
     from suanzi.port.running import check_framework, run_program
     from suanzi.port.support import check_chips, use_list
+    from suanzi.status import InvalidArgument
 
     check_framework(from_)
     for file in filter(None, map(str.strip, dtypes.split(","))):
         use_list(file)
     known = None if baseline is None else read_baseline(baseline)
-    calls = read_file(program, python)
+    calls = None if module else read_file(program, python)
     source = from_ if calls is None else calls.framework
     names = usual_targets(source) if to is None else to.split(",")
     asked = targets([name.strip() for name in names if name.strip()], source)
@@ -93,8 +103,11 @@ def port(
     if calls is None:
         with waiting(f"running {program}"):
             calls = run_program(
-                program, arguments, framework=from_, python=python, stdout=_STANDARD_ERROR
-            )
+                "-m" if module else program, [program, *arguments] if module else arguments,
+                framework=from_, python=python, stdout=_STANDARD_ERROR, save=save,
+            )  # fmt: skip
+    elif save is not None:
+        raise InvalidArgument(f"port: --save keeps the calls of a program; {program!r} is a file.")
     report = judge_file(calls, asked, known, chips)
     from suanzi.saving import write_file
 
@@ -110,4 +123,4 @@ def port(
         print(fix_file(program, fix), file=sys.stderr if json else sys.stdout)
     if report:
         return _CHANGES
-    return _SAME if report.raised is None else _DID_NOT_END_WELL
+    return _SAME if report.raised is None and report.calls.calls else _NOTHING_KNOWN

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from suanzi.dtypes import DType, dtype
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
@@ -15,6 +17,7 @@ from suanzi.promote.writing import WAYS
 from suanzi.status import InvalidArgument, StatusError
 
 FORMAT = "suanzi-calls/1"
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -83,15 +86,94 @@ class Calls:
 
 def read_calls(path: str | PathLike[str]) -> Calls:
     """Return the calls that a recorder wrote to a file."""
+    return _reading(path, lambda: from_records(_records(path)))
+
+
+def read_processes(path: str | PathLike[str]) -> list[dict[str, Any]]:
+    """Return the records of a program and of the processes it started, as those of one.
+
+    Each process has a file of its own, beside that of the first: ``calls.jsonl.4711``.
+    """
+    first = Path(path)
+    files = [first, *sorted(first.parent.glob(f"{first.name}.*"))]
+    return _reading(path, lambda: _joined({file.name: _records(file) for file in files}))
+
+
+def _records(path: str | PathLike[str]) -> list[Any]:
+    with open(path, encoding="utf-8") as file:
+        lines = [line for line in file if line.strip()]
+    if len(lines) > 1 and not lines[-1].endswith("\n"):
+        lines.pop()  # the program was killed while it was written
+    return [json.loads(line) for line in lines]
+
+
+def _joined(files: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return the records of several processes with other numbers: those of one that was forked
+    begin with the calls that it had from its parent."""
+    (first, main), *_ = files.items()
+    found, end = [main[0]], {"end": True, "raised": "it ended without a word"}
+    counts: Counter[str] = Counter()
+    extremes: dict[str, list[Any]] = {}
+    numbers: dict[str, list[int]] = {}
+    calls = 0
+
+    def add(name: str) -> list[int]:
+        """Add the records of a file and return the numbers that its calls have now."""
+        nonlocal calls
+        if name in numbers:
+            return numbers[name]
+        head, *rest = files[name] or [{}]
+        process = head.get("process") or {}
+        parent, known = process.get("parent"), process.get("known", 0)
+        now = numbers[name] = []
+        now += (add(parent) if parent in files else [])[:known]
+        inherited = len(now)
+        last: dict[str, Any] = {}
+        for record in rest:
+            if "end" in record:
+                last = record
+                continue
+            now.append(calls)
+            calls += 1
+            found.append({**_renumbered(record, now), "call": now[-1]})
+        said = last.get("counts", {})
+        for i, number in enumerate(now):
+            counts[str(number)] += said.get(str(i), 1 if last or i >= inherited else 0)
+            pairs = last.get("numbers", {}).get(str(i), ())
+            old = extremes.setdefault(str(number), list(pairs))
+            extremes[str(number)] = [_both(a, b) for a, b in zip(old, pairs, strict=False)] or old
+        if name == first and last:
+            end.update(last)
+        elif last.get("missed"):
+            end["missed"] = end.get("missed", 0) + last["missed"]
+        return now
+
+    for name in files:
+        add(name)
+    return [*found, {**end, "counts": dict(counts), "numbers": extremes}]
+
+
+def _renumbered(x: Any, now: list[int]) -> Any:
+    """Return a record with the numbers that the calls before it have now."""
+    if isinstance(x, dict):
+        return {k: now[v] if k == "from" else _renumbered(v, now) for k, v in x.items()}
+    return [_renumbered(one, now) for one in x] if isinstance(x, list) else x
+
+
+def _both(a: Any, b: Any) -> Any:
+    """Return the range of two ranges of numbers; None was not a number that has one."""
+    if a is None or b is None or None in (*a, *b):
+        return a if b is None else b
+    return [min(a[0], b[0]), max(a[1], b[1])]
+
+
+def _reading(path: str | PathLike[str], read: Callable[[], _Read]) -> _Read:
+    """Read a file of calls; raise one error for all that can be wrong with it."""
     try:
-        with open(path, encoding="utf-8") as file:
-            lines = [line for line in file if line.strip()]
-        if len(lines) > 1 and not lines[-1].endswith("\n"):
-            lines.pop()  # the program was killed while it was written
-        return from_records([json.loads(line) for line in lines])
+        return read()
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error}.") from None
     except InvalidArgument as error:
         raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error}") from None

@@ -16,7 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from suanzi.port.calls import Call
+from suanzi.port.calls import Call, Where
 from suanzi.promote.engine import Answer
 from suanzi.promote.explain import Explanation
 from suanzi.promote.fixes import Fix
@@ -34,6 +34,8 @@ CODES: dict[Code, str] = {
     "SZ007": "what is written in place gets another dtype",
 }
 PAGE = "docs/porting/findings.md"
+_SHOWN = 6
+"""How many lines and files are shown of the calls that follow."""
 
 
 @dataclass(frozen=True)
@@ -92,17 +94,41 @@ class Finding:
         said = [self.verdict.text]
         if self.followers:
             many = sum(call.count for call in self.followers)
-            at = sorted({c.where.line for c in self.followers if c.where is not None})
-            shown = ", ".join(map(str, at[:6])) + ", ..." * (len(at) > 6)
-            said.append(f"{many} call{'s' * (many != 1)} follow{'s' * (many == 1)}: line {shown}")
+            said.append(
+                f"{many} call{'s' * (many != 1)} follow{'s' * (many == 1)}: {self.places()}"
+            )
         for call, why in self.stopped_at[:1]:
-            where = "" if call.where is None else f" in line {call.where.line}"
+            where = "" if call.where is None else f" in {self.near(call.where)}"
             said.append(f"and {call.operator}{where} is refused then: {why}")
         if self.verdict.fix is not None:
             said.append(f"fix: {self.verdict.fix.text}")
             if self.verdict.fix.code:
                 said.append(f"     {self.verdict.fix.code}")
         return said
+
+    def places(self) -> str:
+        """Return the lines of the calls that follow, with their files where they are others."""
+        at: dict[str, set[int]] = {}
+        for call in self.followers:
+            if call.where is not None:
+                at.setdefault(self.named(call.where), set()).add(call.where.line)
+        own = self.named(self.call.where) if self.call.where is not None else ""
+        said = []
+        for file, lines in sorted(at.items(), key=lambda one: one[0] != own):
+            some = sorted(lines)
+            shown = ", ".join(map(str, some[:_SHOWN])) + ", ..." * (len(some) > _SHOWN)
+            said.append(f"line {shown}" if file == own else f"{file}:{shown}")
+        more = len(said) - _SHOWN
+        return "; ".join(said[:_SHOWN]) + (f"; and {more} more files" if more > 0 else "")
+
+    def near(self, where: Where) -> str:
+        """Return a line, with its file where it is another than that of the finding."""
+        own = self.call.where is not None and where.file == self.call.where.file
+        return f"line {where.line}" if own else f"{self.named(where)}:{where.line}"
+
+    def named(self, where: Where) -> str:
+        """Return the name of a file as it is shown beside a line of another one."""
+        return where.file.replace("\\", "/").rpartition("/")[2]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data."""

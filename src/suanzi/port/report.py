@@ -131,24 +131,29 @@ class Report:
         many = len(self.findings)
         hidden = len(self._all()) - many
         framework = f"{self.calls.framework} {self.calls.version}".strip()
-        text = f"{calls} calls of {framework}, compared with {names}"
+        text = f"{_many(calls)} of {framework}, compared with {names}"
         text += f": {many or 'no'} finding{'s' * (many != 1)}"
         return text + (f", {hidden} ignored or known" if hidden else "")
 
     def notes(self) -> list[str]:
         """Return what could not be checked, and how the program ended."""
         said = [*self.also]
+        if self.calls is not None and not self.calls.calls:
+            said.append(
+                f"no call of {self.calls.framework} was seen: the program does not use it, or does "
+                "in an interpreter that ignores its environment (python -I)"
+            )
         if self.raised is not None:
             said.append(f"the program failed; these are its calls until then: {self.raised}")
         if self.calls is not None and self.calls.missed:
-            said.append(f"{self.calls.missed} calls could not be recorded")
+            said.append(f"{_many(self.calls.missed)} could not be recorded")
         for one in self.judged:
             if one.made:
                 made = ", ".join(f"{there} is {here}" for there, here in one.made.items())
                 said.append(f"{one.rules.name} does not have all of its dtypes: {made} there")
             for way, count in one.unwritten.items():
                 said.append(
-                    f"not checked, what {one.rules.name} does with {_WAYS[way]}: {count} calls"
+                    f"not checked, what {one.rules.name} does with {_WAYS[way]}: {_many(count)}"
                 )
             said += one.dtypes.notes()
         if self.judged:
@@ -162,7 +167,7 @@ class Report:
                     said.append(f"not checked, {what}: {names}")
             if first.uniform:
                 said.append(
-                    f"not checked, unknown operators with a single dtype: {first.uniform} calls"
+                    f"not checked, unknown operators with a single dtype: {_many(first.uniform)}"
                 )
         return said
 
@@ -255,6 +260,10 @@ def judge(
     chips = check_chips(on, asked)
     found = tuple(judge_calls(calls, source, one, chips) for one in asked)
     return Report(calls, found, baseline or Counter())
+
+
+def _many(calls: int) -> str:
+    return f"{calls} call{'s' * (calls != 1)}"
 
 
 def _short(place: str) -> str:

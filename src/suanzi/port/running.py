@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from suanzi._hints import nearest
-from suanzi.port.calls import Calls, from_records, read_calls
+from suanzi.port.calls import Calls, from_records, read_processes
 from suanzi.port.operators import FRAMEWORKS
 from suanzi.port.report import Report, judge, targets
 from suanzi.port.support import check_chips
 from suanzi.promote.live import NotInstalled
 from suanzi.promote.rules import RuleSet
+from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 _NOT_INSTALLED = 3
@@ -34,14 +37,20 @@ def run_program(
     framework: str = "torch",
     python: str | None = None,
     stdout: Any = None,
+    save: str | PathLike[str] | None = None,
 ) -> Calls:
     """Run a program under the recorder of its framework and return the calls it made.
 
-    `python` is the interpreter that has the framework, this one by default; suanzi need not be
-    installed there. What the program prints goes to `stdout`. What it did before it failed is kept.
+    They are those of all its threads and of the processes it starts. The program ``-m`` runs a
+    module, the first of the arguments. `python` is the interpreter that has the framework, this one
+    by default; suanzi need not be installed there. What the program prints goes to `stdout`. What
+    it did before it failed is kept. `save` is a file that the calls are written to, which
+    `read_calls` reads.
     """
     recorder = check_framework(framework)
-    if not Path(program).is_file():
+    if program == "-m" and not arguments:
+        raise InvalidArgument("port: -m needs the name of a module.")
+    if program != "-m" and not Path(program).is_file():
         raise InvalidArgument(f"port: the program {program!r} does not exist.")
     interpreter = python or sys.executable
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
@@ -62,7 +71,10 @@ def run_program(
             raise InvalidArgument(
                 f"port: {interpreter!r} ended with status {status} before the program did anything."
             )
-        return read_calls(path)
+        records = read_processes(path)
+        if save is not None:
+            write_file(save, "".join(json.dumps(one) + "\n" for one in records))
+        return from_records(records)
 
 
 def _run(command: Sequence[str], stdout: Any) -> int:

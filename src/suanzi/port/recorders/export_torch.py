@@ -10,9 +10,11 @@ import re
 import sys
 
 try:
-    from .recording import ARGUMENTS, FORMAT, NOT_INSTALLED, plain
+    from .processes import NOT_INSTALLED
+    from .recording import ARGUMENTS, FORMAT, plain
 except ImportError:  # as a script, where suanzi need not be
-    from recording import ARGUMENTS, FORMAT, NOT_INSTALLED, plain
+    from processes import NOT_INSTALLED
+    from recording import ARGUMENTS, FORMAT, plain
 
 NOT_EXPORTED = 4
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')

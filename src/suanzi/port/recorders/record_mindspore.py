@@ -10,9 +10,10 @@ import re
 import sys
 
 try:
-    from . import patching, recording
+    from . import patching, processes, recording
 except ImportError:  # as a script, where suanzi need not be
     import patching
+    import processes
     import recording
 
 
@@ -25,8 +26,8 @@ def make_recorder(write):
     home = os.path.dirname(os.path.abspath(mindspore.__file__)) + os.sep
     Tensor = mindspore.Tensor
     exactly = frozenset([Tensor, mindspore.Parameter])
-    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write, rebinds=True)
     names = recording.Names("mindspore")
+    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write, names.chosen, True)
 
     def more(patches):
         """Wrap the primitives, which are called as objects, and keep the program out of graphs."""
@@ -101,4 +102,4 @@ def header():
 
 
 if __name__ == "__main__":
-    sys.exit(recording.run("mindspore", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))
+    sys.exit(processes.run("mindspore", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))

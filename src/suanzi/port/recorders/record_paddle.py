@@ -8,9 +8,10 @@ import os
 import sys
 
 try:
-    from . import patching, recording
+    from . import patching, processes, recording
 except ImportError:  # as a script, where suanzi need not be
     import patching
+    import processes
     import recording
 
 
@@ -19,12 +20,13 @@ def make_recorder(write):
     import paddle
 
     home = os.path.dirname(os.path.abspath(paddle.__file__)) + os.sep
-    exactly = frozenset([paddle.Tensor])
-    notes = recording.make_notes(paddle.Tensor, exactly, home, dtype_name, write, rebinds=True)
+    Tensor, names = paddle.Tensor, recording.Names("paddle")
+    exactly = frozenset([Tensor])
+    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write, names.chosen, True)
     modules = [
         paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal, paddle._C_ops,
     ]  # fmt: skip
-    return patching.Patches(notes, recording.Names("paddle"), modules, [paddle.Tensor])
+    return patching.Patches(notes, names, modules, [paddle.Tensor])
 
 
 def dtype_name(x):
@@ -43,4 +45,4 @@ def header():
 
 
 if __name__ == "__main__":
-    sys.exit(recording.run("paddle", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))
+    sys.exit(processes.run("paddle", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))

@@ -3,12 +3,15 @@
 As a script it runs a program under the recorder: ``record_torch.py CALLS PROGRAM ARGUMENTS``.
 """
 
+import functools
 import os
 import sys
+import threading
 
 try:
-    from . import recording
+    from . import processes, recording
 except ImportError:  # as a script, where suanzi need not be
+    import processes
     import recording
 
 
@@ -24,8 +27,9 @@ def make_recorder(write):
     known = recording.Names("torch")
     home = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
     exactly = frozenset([torch.Tensor, torch.nn.Parameter])
-    notes = recording.make_notes(torch.Tensor, exactly, home, dtype_name, write)
-    names = {}  # function: its name and whether it is known; None: not recorded
+    notes = recording.make_notes(torch.Tensor, exactly, home, dtype_name, write, known.chosen)
+    # function: its name and whether it is known; None: not recorded. `grad` is an attribute, too.
+    names = {torch.autograd.grad: ("grad", None, False)}
 
     def name_of(func):
         name = getattr(func, "__name__", None) or str(func)
@@ -37,7 +41,11 @@ def make_recorder(write):
         return known.of(name if packet is None else packet.__name__)
 
     class Functions(TorchFunctionMode):
-        """Sees what the program calls, numbers as numbers."""
+        """Sees what a thread of the program calls, numbers as numbers."""
+
+        def __init__(self):
+            super().__init__()
+            self.inside = Inside()
 
         def __torch_function__(self, func, types, args=(), kwargs=None):
             kwargs = kwargs or {}
@@ -52,23 +60,26 @@ def make_recorder(write):
                 notes.note(name, way, args, kwargs, result)
                 return result
             # What is not known may be made of what is: look inside.
-            before = notes.noted
-            outer, notes.backward = notes.backward, name in ("backward", "grad")
-            try:
-                with inside:
-                    result = func(*args, **kwargs)
-            finally:
-                notes.backward = outer
-            if notes.noted == before:
+            before = self.inside.noted
+            result = self.inside.call(func, args, kwargs, name in ("backward", "grad"))
+            if self.inside.noted == before:
                 notes.note(name, way, args, kwargs, result)
             return result
 
-        def end(self):
-            """Return how often each call was made, and the extremes of its numbers."""
-            return notes.end()
-
     class Inside(TorchDispatchMode):
-        """Sees what a composite function, or backward, is made of."""
+        """Sees what a composite function, a script, or backward, is made of."""
+
+        noted = 0
+
+        def call(self, func, args, kwargs, backward=False):
+            """Call a function and note what it is made of."""
+            here = notes.here
+            outer, here.backward = getattr(here, "backward", False), backward
+            try:
+                with self:
+                    return func(*args, **kwargs)
+            finally:
+                here.backward = outer
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             kwargs = kwargs or {}
@@ -77,11 +88,123 @@ def make_recorder(write):
             if found == 0:
                 found = names[func] = name_of(func)
             if found is not None:
+                self.noted += 1
                 notes.note(found[0], found[1], args, kwargs, result)
             return result
 
-    inside = Inside()
-    return Functions()
+    return Recorder(torch, Functions, Inside, notes)
+
+
+class Recorder:
+    """A context in which the calls of all threads are noted, those of scripts as well.
+
+    What is compiled runs as it is written: a graph calls nothing that could be seen.
+    """
+
+    def __init__(self, torch, Functions, Inside, notes):
+        self.torch, self.Functions, self.Inside, self.notes = torch, Functions, Inside, notes
+        self.mode = None
+        self.undo = []
+
+    def end(self):
+        """Return how often each call was made, and the extremes of its numbers."""
+        return self.notes.end()
+
+    def __enter__(self):
+        torch, self.mode = self.torch, self.Functions()
+        self.put(threading.Thread, "_bootstrap_inner", self.in_thread)
+        for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+            self.put(script, "__call__", self.in_script)
+        self.put(torch.Tensor, "__reduce_ex__", unmarked)
+        if "torch._dynamo" in sys.modules:
+            self.run_eagerly()
+        else:
+            self.put(torch, "compile", self.compiling)
+        self.mode.__enter__()
+        return self
+
+    def __exit__(self, *problem):
+        self.mode.__exit__(*problem)
+        while self.undo:
+            self.undo.pop()()
+
+    def put(self, owner, name, make):
+        """Put what `make` makes of a function in its place, until the end."""
+        before, found = vars(owner).get(name), getattr(owner, name, None)
+        if found is None:
+            return
+
+        def back():
+            if before is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
+
+        try:
+            setattr(owner, name, make(found))
+        except (AttributeError, TypeError):  # another PyTorch: this is not seen there
+            return
+        self.undo.append(back)
+
+    def in_thread(self, original):
+        """Return how a thread runs: under a mode of its own, since modes are of a thread."""
+
+        def _bootstrap_inner(thread):
+            with self.Functions():
+                original(thread)
+
+        return _bootstrap_inner
+
+    def in_script(self, original):
+        """Return how a script is called: what it is made of is noted, at the line that calls it."""
+
+        def suanzi_script(script, *args, **kwargs):
+            with self.torch._C.DisableTorchFunction():  # what it is made of calls the mode again
+                return self.Inside().call(original, (script, *args), kwargs)
+
+        return suanzi_script
+
+    def compiling(self, original):
+        """Return what stands for `torch.compile`."""
+
+        @functools.wraps(original)
+        def suanzi_compile(*args, **kwargs):
+            found = original(*args, **kwargs)
+            self.run_eagerly()
+            return found
+
+        return suanzi_compile
+
+    def run_eagerly(self):
+        """Have compiled functions run as they are written."""
+        set_stance = getattr(self.torch.compiler, "set_stance", None)
+        if set_stance is not None:
+            set_stance("force_eager")
+            self.undo.append(lambda: set_stance("default"))
+
+
+def unmarked(original):
+    """Return how a tensor is pickled: without what the recorder has put on it."""
+
+    def __reduce_ex__(tensor, protocol):
+        marks = tensor.__dict__
+        mark = marks.pop("_suanzi_call", None)
+        try:
+            found = original(tensor, protocol)
+            if mark is None or not marks:
+                return found
+            # The attributes are written later: a copy of them, as they are now.
+            return copied(found, marks)
+        finally:
+            if mark is not None:
+                marks["_suanzi_call"] = mark
+
+    def copied(found, marks):
+        function, args, *rest = found
+        args = tuple(dict(x) if x is marks else x for x in args)
+        return (function, args, *(dict(x) if x is marks else x for x in rest))
+
+    return __reduce_ex__
 
 
 def dtype_name(x):
@@ -99,4 +222,4 @@ def header():
 
 
 if __name__ == "__main__":
-    sys.exit(recording.run("torch", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))
+    sys.exit(processes.run("torch", make_recorder, header, *sys.argv[1:3], sys.argv[3:]))

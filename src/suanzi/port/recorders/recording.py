@@ -1,14 +1,17 @@
 """What the recorders share: which calls count as different, and how they are written.
 
 Calls are written as they are met, one line of JSON for each different one, so that what a program
-did before it failed is kept. Different are calls of other lines, dtypes or origins of operands; a
-loop makes few. Nothing here imports suanzi or a framework.
+did before it failed is kept. Different are calls of other lines, dtypes or trails of operands. The
+trail of a tensor is the set of calls before it that another framework may give another dtype: those
+of several dtypes, of floats and Python's floats, of integers. A loop, over steps or over layers,
+soon has no new ones. Nothing here imports suanzi or a framework.
 """
 
 import dis
-import json
+import itertools
 import os
 import sys
+import threading
 import types
 
 try:
@@ -21,11 +24,10 @@ except ImportError:  # as a script, where suanzi need not be
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FORMAT = "suanzi-calls/1"
-NOT_INSTALLED = 3
 ARGUMENTS = 4
 """How many arguments of a call are looked at; no operator that is known promotes more."""
-VARIANTS = 8
-"""How many calls are recorded that differ only in the origin of their operands."""
+VARIANTS = 256
+"""How many calls are recorded that differ only in the trails of their operands."""
 SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
 KINDS = (bool, int, float, complex)
 
@@ -71,6 +73,7 @@ class Names:
     def __init__(self, framework):
         found = kinds(framework)
         self.known = {name for name, kind in found.items() if kind != "quiet"}
+        self.chosen = {name for name, kind in found.items() if kind == "chosen"}
         self.quiet = found.keys() - self.known
 
     def of(self, name):
@@ -104,21 +107,29 @@ def kind_of(x):
     return next((kind for kind in KINDS if isinstance(x, kind)), None)
 
 
-def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
+_RECORDERS = itertools.count()
+_ROOM = 1 << 40
+"""Tensors keep the number of a call, those of each recorder so far from those of another."""
+
+
+def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False):
     """Return the notes of a program; `write(record)` is called once for each different call.
 
     `exactly` are the types that most tensors have, `home` is the folder of the framework, whose
-    lines are not the program's, and `dtype_name(tensor)` names a dtype. With `rebinds` ``x += y``
-    is ``x + y``, whose result gets the name of x. Made in a function, so that what every call needs
-    is near.
+    lines are not the program's, `dtype_name(tensor)` names a dtype, and `chosen` are the operators
+    whose dtype the program decides. With `rebinds` ``x += y`` is ``x + y``, whose result gets the
+    name of x. Made in a function, so that what every call needs is near.
     """
     outside = {}  # file: whether it is the program's own
-    own_folders = (home, HERE)
+    folders = (home, HERE, os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
+    first_number = next(_RECORDERS) * _ROOM
 
     def is_own(file):
-        """Tell whether code is the program's, and neither the framework's nor a recorder's."""
+        """Tell whether code is the program's: not the framework's, a recorder's or Python's."""
         path = os.path.abspath(file)
-        own = outside[file] = not (path.startswith(own_folders) or file.startswith("<frozen"))
+        installed = "site-packages" in path or "dist-packages" in path
+        others = folders[: 2 if installed else 3]
+        own = outside[file] = not (path.startswith(others) or file.startswith("<frozen"))
         return own
 
     class Notes:
@@ -127,17 +138,33 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
         def __init__(self):
             # Of each call, how often it was made, its number, and the extremes of its numbers.
             self.kept = []
-            self.calls = {}  # what is called with what, from where: what is kept of it
+            self.calls = {}  # what is called with what, and its trails: what is kept of it
             self.variants = {}  # what is called with what: what is kept of its calls
+            self.trails = {}  # number of a call: the number of its trail
+            self.sets = [frozenset()]  # the calls that each trail has
+            self.numbers = {frozenset(): 0}  # their numbers
             self.codes = []  # code objects, compared by address: they must stay alive
-            self.backward = False
+            self.here = threading.local()  # .backward: inside of backward
+            self.lock = threading.Lock()
             self.noted = self.missed = 0
             self.why = ""
 
+        def known(self):
+            """Return how many different calls there are."""
+            return len(self.kept)
+
+        def after_fork(self):
+            """Count from nothing: what was counted so far is another process's."""
+            self.lock = threading.Lock()
+            self.noted = self.missed = 0
+            for seen in self.kept:
+                seen[0] = 0
+                seen[2] = [None] * len(seen[2])
+
         def end(self):
             """Return how often each call was made, and the extremes of its numbers."""
-            found = {str(i): n for n, i, _ in self.kept if n > 1}
-            extremes = {str(i): e for _, i, e in self.kept if e}
+            found = {str(i): n for n, i, _ in self.kept if n != 1}
+            extremes = {str(i): e for n, i, e in self.kept if e and n}
             end = {"counts": found, "numbers": extremes}
             return {**end, "missed": self.missed, "why": self.why} if self.missed else end
 
@@ -150,7 +177,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                 many = False
                 first = result
                 if type(result) is not Tensor:
-                    many = type(result) in (tuple, list)
+                    many = isinstance(result, (tuple, list))  # topk's is a kind of tuple
                     first = result[0] if many and result else result
                     if not isinstance(first, Tensor):
                         return
@@ -165,35 +192,41 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                 # Where in its code, not the line: that is looked for when a call is new. Code is
                 # compared by address: hashing it is slow.
                 key = [name, first.dtype, frame and id(frame.f_code), frame and frame.f_lasti]
-                numbers, origins = [], []
+                numbers, trails, known = [], [], self.trails
                 for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
                     kind = type(x)
                     if kind in exactly:  # what most are
                         key.append(x.dtype if x.ndim else (x.dtype,))
-                        origins.append(getattr(x, "_suanzi_call", None))
+                        trails.append(known.get(getattr(x, "_suanzi_call", None), 0))
                     elif kind is int or kind is float:
                         key.append(kind)
                         numbers.append(x)
                     elif x is None:
                         key.append(None)
                     else:
-                        self.see(x, key, numbers, origins)
+                        self.see(x, key, numbers, trails)
                 for word in kwargs:
                     if kwargs[word] is not None:
                         key.append(word)
-                        self.see(kwargs[word], key, numbers, origins)
-                key = tuple(key), tuple(origins)
+                        self.see(kwargs[word], key, numbers, trails)
+                key = tuple(key), tuple(trails)
                 seen = self.calls.get(key)
                 if seen is None:
-                    seen = self.new(key, name, way, args, kwargs, first, numbers, frame, caller)
+                    with self.lock:
+                        seen = self.calls.get(key) or self.new(
+                            key, name, way, args, kwargs, first, numbers, frame, caller
+                        )
                 seen[0] += 1
                 self.noted += 1
-                number = seen[1]
+                number = first_number + seen[1]
                 if numbers:
-                    for pair, x in zip(seen[2], numbers):
+                    for i, x in enumerate(numbers):
+                        pair = seen[2][i]
                         if x is None:
                             continue
-                        if x < pair[0]:
+                        if pair is None:
+                            seen[2][i] = [x, x]
+                        elif x < pair[0]:
                             pair[0] = x
                         elif x > pair[1]:
                             pair[1] = x
@@ -214,33 +247,48 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                 # In a loop, x = x + y would be a new call each time.
                 seen = self.calls[key] = alike[-1]
                 return seen
-            seen = self.calls[key] = [0, len(self.kept), [[x, x] for x in numbers]]
-            alike.append(seen)
-            self.kept.append(seen)
+            seen = [0, len(self.kept), [[x, x] for x in numbers]]
             self.codes.append(frame and frame.f_code)
             if frame is not None and frame is caller:
                 way = written(name, way, frame, rebinds)
-            write(self.record(seen[1], name, way, args, kwargs, first, frame))
+            write(self.record(seen[1], name, way, args, kwargs, first, frame, caller))
+            self.trails[first_number + seen[1]] = self.trail(key, name, kwargs, first)
+            alike.append(seen)
+            self.kept.append(seen)
+            self.calls[key] = seen
             return seen
 
-        def see(self, x, key, numbers, origins):
+        def trail(self, key, name, kwargs, first):
+            """Return the number of the trail of what a call returns."""
+            is_bool = dtype_name(first) == "bool"  # as comparisons are everywhere
+            is_chosen = is_bool or name in chosen or kwargs.get("dtype") is not None
+            before = () if is_chosen else (self.sets[one] for one in key[1])
+            found = frozenset().union(*before)
+            if not is_chosen and may_differ(key[0], first.dtype, dtype_name(first)):
+                found |= {hash(key[0])}
+            if found not in self.numbers:
+                self.numbers[found] = len(self.sets)
+                self.sets.append(found)
+            return self.numbers[found]
+
+        def see(self, x, key, numbers, trails):
             """Add to the key of a call what matters about one argument."""
             if isinstance(x, Tensor):
                 key.append(x.dtype if x.ndim else (x.dtype,))
-                origins.append(getattr(x, "_suanzi_call", None))
+                trails.append(self.trails.get(getattr(x, "_suanzi_call", None), 0))
             elif isinstance(x, KINDS):
                 kind = kind_of(x)
                 key.append(kind)
                 # JSON has no complex numbers, and they have no order.
                 numbers.append(kind(x) if kind is not complex else None)
-            elif type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
+            elif isinstance(x, (tuple, list)) and x and isinstance(x[0], Tensor):
                 key.append("(")
                 for one in x:
-                    self.see(one, key, numbers, origins)
+                    self.see(one, key, numbers, trails)
             else:
                 key.append(None)
 
-        def record(self, number, name, way, args, kwargs, first, frame):
+        def record(self, number, name, way, args, kwargs, first, frame, caller):
             found = {
                 "call": number,
                 "op": name,
@@ -250,7 +298,8 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                 "zero_dim": first.ndim == 0,
             }
             if isinstance(kwargs.get("out"), Tensor):
-                found["way"] = "out"
+                # What the framework does so by itself is not the program's to change.
+                found["way"] = "out" if frame is caller else None
             elif way is not None:
                 found["way"] = way
             if frame is not None:
@@ -261,7 +310,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                     getattr(code, "co_qualname", code.co_name),
                     frame.f_globals.get("__name__", ""),
                 ]
-            if self.backward:
+            if getattr(self.here, "backward", False):
                 found["backward"] = True
             return found
 
@@ -272,12 +321,12 @@ def make_notes(Tensor, exactly, home, dtype_name, write, rebinds=False):
                 if x.ndim == 0:
                     found["zero_dim"] = True
                 made = getattr(x, "_suanzi_call", None)
-                if made is not None:
-                    found["from"] = made
+                if made in self.trails:  # not one of a recording before this
+                    found["from"] = made - first_number
                 return found
             if isinstance(x, KINDS):
                 return {"number": kind_of(x).__name__}
-            if type(x) in (tuple, list) and x and isinstance(x[0], Tensor):
+            if isinstance(x, (tuple, list)) and x and isinstance(x[0], Tensor):
                 return [self.as_data(one) for one in x]
             return None
 
@@ -297,34 +346,12 @@ def written(name, way, frame, rebinds):
     return way
 
 
-def run(framework, make_recorder, header, path, program, arguments):
-    """Run a program under the recorder of a framework; its calls go to the file `path`."""
-    import importlib.util
-    import runpy
-    import traceback
+def may_differ(key, result, name):
+    """Tell whether another framework may give a call another dtype, by what it is called with.
 
-    if importlib.util.find_spec(framework) is None:
-        sys.stderr.write("{} is not installed in {}\n".format(framework, sys.executable))
-        return NOT_INSTALLED
-    with open(path, "w", encoding="utf-8") as file:
-
-        def write(record):
-            file.write(json.dumps(record) + "\n")
-            file.flush()
-
-        sys.argv = [program, *arguments]
-        sys.path[0] = os.path.dirname(os.path.abspath(program))
-        write(header())
-        recorder, raised = make_recorder(write), None
-        try:
-            with recorder:
-                runpy.run_path(program, run_name="__main__")
-        except SystemExit as end:
-            if end.code not in (None, 0):
-                raised = "it exited with status {}".format(end.code)
-        except BaseException as error:
-            traceback.print_exc()
-            said = str(error).strip().splitlines() or [""]
-            raised = "{}: {}".format(type(error).__name__, said[0])
-        write({"end": True, "raised": raised, **recorder.end()})
-    return 0
+    Of one floating-point dtype, with integers or without, comes that dtype everywhere.
+    """
+    if not name.startswith(("float", "bfloat")):
+        return True
+    given = [x[0] if type(x) is tuple else x for x in key[4:]]
+    return any(x not in (result, None, int, bool) and type(x) is not str for x in given)

@@ -1,0 +1,162 @@
+"""Runs a program under a recorder, with the processes that it starts.
+
+Each process writes a file of its own, ``calls.jsonl`` and ``calls.jsonl.4711``: one that was forked
+(the workers of a DataLoader) knows the calls of its parent and says how many; another interpreter
+(``spawn``, ``torchrun``) starts a recorder by ``child/sitecustomize.py`` when it imports the
+framework. Nothing here imports suanzi or a framework.
+"""
+
+import atexit
+import contextlib
+import importlib.util
+import json
+import os
+import runpy
+import sys
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NOT_INSTALLED = 3
+FILE = "SUANZI_PORT_CALLS"
+FRAMEWORK = "SUANZI_PORT_FRAMEWORK"
+"""The variables of the environment that tell another interpreter what to record, and where to."""
+
+
+class File:
+    """What a process writes: a first line, then records; after a fork, into another file."""
+
+    def __init__(self, path, header):
+        self.path, self.root, self.header = path, path, header
+        self.parent, self.known = None, 0  # whose first calls are known here, and how many
+        self.file = None
+        self.closed = False
+
+    def open(self):
+        """Begin the file."""
+        about = {"parent": self.parent and os.path.basename(self.parent), "known": self.known}
+        self.file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115
+        self.file.write(json.dumps({**self.header, "process": about}) + "\n")
+
+    def write(self, record):
+        """Write a record; an error of the disk is the recorder's to tell, never the program's."""
+        if self.closed:
+            return
+        if self.file is None:
+            self.open()
+        self.file.write(json.dumps(record) + "\n")
+        self.file.flush()
+
+    def after_fork(self, known):
+        """Go on in a file of this process."""
+        if self.file is not None:
+            self.parent, self.known = self.path, known
+        self.path = "{}.{}".format(self.root, os.getpid())
+        self.file, self.closed = None, False
+
+    def end(self, recorder, raised=None):
+        """Write how often each call was made, once; a child that called nothing has no file."""
+        is_silent = self.path != self.root and self.file is None and not recorder.notes.noted
+        if not self.closed and not is_silent:
+            with contextlib.suppress(OSError, ValueError):
+                self.write({"end": True, "raised": raised, **recorder.end()})
+        self.closed = True
+
+
+def follow_forks(file, recorder):
+    """Have forked processes write files of their own, and end them."""
+
+    def after():
+        if file.closed:
+            return  # the program is over
+        file.after_fork(recorder.notes.known())
+        recorder.notes.after_fork()
+        atexit.register(file.end, recorder)
+        finalize(file, recorder)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=after)
+
+
+def finalize(file, recorder):
+    """End the file of a process of multiprocessing, which leaves without the handlers of atexit."""
+    if "multiprocessing" not in sys.modules:
+        return
+    from multiprocessing import util
+
+    def later(_):
+        util.Finalize(None, file.end, (recorder,), exitpriority=-100)
+
+    util.register_after_fork(file, later)  # it clears what was to be done at the end
+    util.Finalize(None, file.end, (recorder,), exitpriority=-100)
+
+
+def start(framework, make_recorder, header, path):
+    """Return a recorder and the file it writes to, and have the processes it starts do the same."""
+    file = File(path, header())
+    recorder = make_recorder(file.write)
+    follow_forks(file, recorder)
+    return recorder, file
+
+
+def start_in_child(framework):
+    """Record what this interpreter does from now on; called when it has imported the framework."""
+    sys.path.append(HERE)
+    try:
+        module = importlib.import_module("record_" + framework)
+    finally:
+        sys.path.remove(HERE)
+    path = "{}.{}".format(os.environ[FILE], os.getpid())
+    recorder, file = start(framework, module.make_recorder, module.header, path)
+    file.root = os.environ[FILE]
+    recorder.__enter__()
+    atexit.register(file.end, recorder)
+    finalize(file, recorder)
+
+
+def run(framework, make_recorder, header, path, program, arguments):
+    """Run a program, or with ``-m`` a module, under a recorder; its calls go to the file `path`."""
+    if importlib.util.find_spec(framework) is None:
+        sys.stderr.write("{} is not installed in {}\n".format(framework, sys.executable))
+        return NOT_INSTALLED
+    os.environ.update({FILE: os.path.abspath(path), FRAMEWORK: framework})
+    folders = [os.path.join(HERE, "child"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(folders)
+    is_module = program == "-m"
+    if is_module:
+        program, *arguments = arguments
+        sys.path[0] = os.getcwd()
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(program))
+    sys.argv = [program, *arguments]
+    recorder, file = start(framework, make_recorder, header, path)
+    file.open()
+    file.file.flush()
+    raised = None
+    try:
+        with recorder:
+            if is_module:
+                runpy.run_module(program, run_name="__main__", alter_sys=True)
+            else:
+                runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raised = "it exited with status {}".format(end.code)
+    except BaseException as error:
+        print_error(error)
+        said = str(error).strip().splitlines() or [""]
+        raised = "{}: {}".format(type(error).__name__, said[0])
+    file.end(recorder, raised)
+    return 0
+
+
+def print_error(error):
+    """Print a traceback without the lines of the recorder."""
+    frames = error.__traceback__
+    while frames is not None and is_ours(frames.tb_frame.f_code.co_filename):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames or error.__traceback__)
+
+
+def is_ours(file):
+    """Tell whether a file is the recorder's, or what runs the program."""
+    return file.startswith((HERE, "<frozen runpy")) or os.path.basename(file) == "runpy.py"
