@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from fnmatch import fnmatchcase
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -56,26 +58,45 @@ def test_no_two_are_the_same(subject: str) -> None:
     assert len(set(patterns)) == len(patterns)
 
 
-CHEAP = frozenset(GROUPS) - {"promotion", "sizes"}
+EXPENSIVE = ("promotion", "sizes")
+MARKS = set("*?[")
 
 
 @cache
-def facts_of(
-    op: str, groups: frozenset[str], rules: str, quick: bool
-) -> list[tuple[str, str, str, str]]:
-    found = cases(op, Wanted(groups, rules=rules, quick=quick))
+def facts_of(op: str, group: str, rules: str, quick: bool) -> list[tuple[str, str, str, str]]:
+    found = cases(op, Wanted(frozenset({group}), rules=rules, quick=quick))
     return [(case.id, case.op, case.group, case.dtype) for case in found]
+
+
+def groups_of(one: Deviation, op: str) -> Iterator[str]:
+    """Give the groups that a pattern can name, as far as its words say; the expensive last."""
+    patterns = [one.case] if isinstance(one.case, str) else one.case or ["*"]
+    named: set[str] = set()
+    for pattern in patterns:
+        head, group = [*pattern.split("/"), "*"][:2]
+        if MARKS & {*head} or (head == op and MARKS & {*group}):
+            named.update(GROUPS)
+        elif head == op:
+            named.add(group)
+    for group in sorted(GROUPS, key=EXPENSIVE.__contains__):
+        if group in named and any(map(partial(fnmatchcase, group), several(one.group))):
+            yield group
+
+
+def several(patterns: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (patterns or "*",) if isinstance(patterns, str | None) else patterns
 
 
 def is_met(one: Deviation, rules: str) -> bool:
     """Tell whether a pattern names a case; those that take long to make come last."""
     ops = [op for op in (*interfaces(), *members("nn")) if one.may_name(op)]
+    wanted = [(group, op) for op in ops for group in groups_of(one, op)]
+    wanted.sort(key=lambda pair: pair[0] in EXPENSIVE)
     return any(
         one.names(*facts)
         for quick in (True, False)
-        for groups, by in ((CHEAP, "cann"), ({"promotion"}, rules), ({"sizes"}, "cann"))
-        for op in ops
-        for facts in facts_of(op, frozenset(groups), by, quick)
+        for group, op in wanted
+        for facts in facts_of(op, group, rules if group == "promotion" else "cann", quick)
     )
 
 

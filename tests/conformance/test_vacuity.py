@@ -39,21 +39,25 @@ WITHOUT_VALUES = {"destroy"}
 
 
 def value_cases(op: str) -> dict[str, list[Case]]:
-    """Return the required value cases of an interface by dtype, as it may name two."""
+    """Return the value cases of an interface by dtype, as it may name two."""
     found: dict[str, list[Case]] = {}
     for case in cases(op, Wanted(groups=VALUES)):
-        if case.skip is None and case.why.basis not in ("quality", "extension"):
+        if case.skip is None:
             found.setdefault(case.dtype, []).append(case)
     return found
 
 
 def chosen(some: list[Case]) -> Iterator[Case]:
-    """Give required cases from all over the list, not too large ones."""
+    """Give required cases from all over the list, large ones last."""
     step = max(len(some) // SHARE, 1)
     spread = [c for i in range(step) for c in some[i::step]]
-    small = [c for c in spread if all(getattr(x, "size", 0) <= SMALL for x in c.arguments.values())]
-    required = ((c, c.expect()) for c in small or spread)
+    spread.sort(key=lambda c: any(getattr(x, "size", 0) > SMALL for x in c.arguments.values()))
+    required = ((c, c.expect()) for c in spread if may_be_required(c))
     return islice((c for c, e in required if has_values(e) and is_required(c, e)), SHARE)
+
+
+def may_be_required(case: Case) -> bool:
+    return case.why.basis not in ("quality", "extension")
 
 
 @pytest.mark.parametrize("op", [op for op in interfaces() if op not in WITHOUT_VALUES])

@@ -15,7 +15,7 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -25,6 +25,10 @@ from suanzi.dtypes import DType, finfo, iinfo, part
 
 Real = int | Fraction | float
 """An exact real number; a float only for infinities and NaN."""
+
+# Asked hundreds of times for a single counter-example.
+_finfo: Callable[[DType], finfo] = cache(finfo)
+_iinfo: Callable[[DType], iinfo] = cache(iinfo)
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,10 +117,10 @@ def holds(dtype: DType, value: Real | complex) -> bool:
         return bool(dtype.exponent_bits)
     if not dtype.exponent_bits:
         is_integer = isinstance(value, int | Fraction) and value.denominator == 1
-        return is_integer and iinfo(dtype).min <= value <= iinfo(dtype).max
+        return is_integer and _iinfo(dtype).min <= value <= _iinfo(dtype).max
     if isinstance(value, int):
         odd = value >> (value & -value).bit_length() - 1 if value else 0
-        return odd.bit_length() <= finfo(dtype).precision and abs(value) <= finfo(dtype).max
+        return odd.bit_length() <= _finfo(dtype).precision and abs(value) <= _finfo(dtype).max
     return _convert_real(value, part(dtype)) == value
 
 
@@ -136,15 +140,15 @@ def contains(outer: DType, inner: DType) -> bool:
         return False
     outer, inner = part(outer), part(inner)
     if not inner.exponent_bits:
-        small = iinfo(inner)
+        small = _iinfo(inner)
         if not outer.exponent_bits:
-            large = iinfo(outer)
+            large = _iinfo(outer)
             return large.min <= small.min and small.max <= large.max
         largest = max(-small.min, small.max)
-        return largest <= 2 ** finfo(outer).precision and largest <= finfo(outer).max
+        return largest <= 2 ** _finfo(outer).precision and largest <= _finfo(outer).max
     if not outer.exponent_bits:
         return False
-    wide, narrow = finfo(outer), finfo(inner)
+    wide, narrow = _finfo(outer), _finfo(inner)
     return (
         wide.precision >= narrow.precision
         and wide.max >= narrow.max
@@ -165,8 +169,9 @@ def loss(source: DType, target: DType) -> Loss | None:
     if source.kind == "complex" and target.kind != "complex":
         return Loss(source, target, 1j, 0, "precision")
     inner, outer = part(source), part(target)
-    value = next(v for v in _candidates(inner, outer) if not holds(outer, v))
-    overflow = next((v for v in _candidates(inner, outer) if _leaves_range(v, outer)), None)
+    candidates = list(_candidates(inner, outer))
+    value = next(v for v in candidates if not holds(outer, v))
+    overflow = next((v for v in candidates if _leaves_range(v, outer)), None)
     becomes = convert(value, outer, saturate=bool(inner.exponent_bits))
     reason: Literal["precision", "range"] = "precision" if overflow is None else "range"
     return Loss(source, target, value, becomes, reason, overflow)
@@ -194,12 +199,12 @@ def _candidates(source: DType, target: DType) -> Iterator[Real]:
     edges: set[int] = set()
     for dtype in (source, target):
         if dtype.exponent_bits:
-            info = finfo(dtype)
+            info = _finfo(dtype)
             # Where consecutive integers end, and where rounding starts to overflow.
             half_step = 2 ** max(info.max_exponent - info.precision, 0)
             edges |= {2**info.precision, int(info.max), int(info.max) + half_step}
         else:
-            edges |= {iinfo(dtype).min, iinfo(dtype).max}
+            edges |= {_iinfo(dtype).min, _iinfo(dtype).max}
     powers = {2**k for k in range(130)}
     near = {sign * (edge + d) for edge in edges | powers for d in (-1, 0, 1) for sign in (1, -1)}
     if source.exponent_bits and not target.exponent_bits:
@@ -209,7 +214,7 @@ def _candidates(source: DType, target: DType) -> Iterator[Real]:
 
 def _leaves_range(value: Real, target: DType) -> bool:
     if not target.exponent_bits:
-        return not iinfo(target).min <= value <= iinfo(target).max
+        return not _iinfo(target).min <= value <= _iinfo(target).max
     image = _convert_real(value, target)
     return isinstance(image, float) and not (isinstance(value, float) and value == image)
 
@@ -219,7 +224,7 @@ def _convert_real(value: Real, dtype: DType, saturate: bool = False) -> Real:
         return int(value != 0)
     if not dtype.exponent_bits:
         return _to_integer(value, dtype, saturate)
-    info = finfo(dtype)
+    info = _finfo(dtype)
     if isinstance(value, float) and not math.isfinite(value):
         return value if math.isnan(value) or dtype.has_infinity else math.nan
     exact = Fraction(value)
@@ -236,7 +241,7 @@ def _convert_real(value: Real, dtype: DType, saturate: bool = False) -> Real:
 
 
 def _to_integer(value: Real, dtype: DType, saturate: bool) -> int:
-    info = iinfo(dtype)
+    info = _iinfo(dtype)
     if isinstance(value, float) and not math.isfinite(value):
         return 0 if math.isnan(value) else info.max if value > 0 else info.min
     whole = math.trunc(value)
