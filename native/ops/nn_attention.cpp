@@ -18,7 +18,8 @@ SUANZI_BY_LEVEL(AttentionKernels, attention_kernels)
 
 namespace {
 
-constexpr std::int64_t few_rows = 8;  // so many are multiplied as they lie
+constexpr std::int64_t few_rows = 8;                         // so many are multiplied as they lie
+constexpr std::int64_t longest_row = std::int64_t{1} << 48;  // whose bytes, of some rows, can be counted
 
 // The work of one thread on blocks of rows.
 class Worker {
@@ -305,6 +306,7 @@ PyObject* result_of(Attention& a) {
   nb::object made = nb::steal(object);
   const Tensor& out = *tensor_of(object);
   if (out.size == 0) return made.release().ptr();
+  if (a.depth > longest_row) return no_memory();
   a.out = out.data();
   bool done = true;
   run_attention(a, [&] { done = run(a); });

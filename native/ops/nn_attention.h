@@ -179,7 +179,8 @@ Attention read_attention(nb::handle q, nb::handle k, nb::handle v, nb::handle ma
 // Keeps their memory, and runs without the GIL if it takes long.
 template <class F>
 void run_attention(const Attention& a, F&& body) {
-  double work = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys * (a.depth + a.width));
+  double work = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys) *
+                (static_cast<double>(a.depth) + static_cast<double>(a.width));
   if (work < static_cast<double>(long_loop)) body();
   else run_without_gil(a.kept, 6, body);
 }

@@ -104,11 +104,21 @@ Ctc read(nb::handle logs, nb::handle labels, nb::handle input_lengths, nb::handl
   return made;
 }
 
-template <class F>
-void each_example(const Ctc& c, F&& body) {
-  std::int64_t work = c.times * (2 * c.longest + 1) + 1;
+// Room for some tables of (times, positions) and some numbers more, for each example; none if it cannot be counted.
+std::byte* take_room(Scratch& room, const Ctc& c, std::int64_t tables, std::int64_t more) {
+  std::int64_t each, all;
+  if (__builtin_mul_overflow(tables * c.times, 2 * c.longest + 1, &each) || __builtin_add_overflow(each, more, &each) ||
+      __builtin_mul_overflow(each, c.examples, &all))
+    return nullptr;
+  return room.take(Dtype::float64, std::max<std::int64_t>(all, 1));
+}
+
+// Runs body(n) for each example; `kept` is what it reads, which others may destroy meanwhile.
+template <std::size_t count, class F>
+void each_example(const Ctc& c, const Tensor* const (&kept)[count], F&& body) {
+  std::int64_t work = c.times * (2 * c.longest + 1) + 1;  // its memory was allocated
   std::int64_t least = std::max<std::int64_t>(grain / 64 / work, 1);
-  run_over(c.examples * work * 64, {&c.logs}, [&] {
+  run_over(work < long_loop ? c.examples * work * 64 : long_loop, kept, [&] {
     parallel_for(c.examples, least, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n) body(n);
     });
@@ -120,11 +130,14 @@ nb::object ctc_loss(nb::handle logs, nb::handle labels, nb::handle input_lengths
                     std::int64_t blank) {
   Ctc c = read(logs, labels, input_lengths, label_lengths, blank);
   nb::object output = raise_or(new_dense_tensor(Dtype::float64, 1, &c.examples));
+  if (!c.examples) return output;
   std::int64_t pitch = 2 * c.longest + 1;
-  Scratch room(Dtype::float64, c.examples * c.times * pitch + 1);
-  if (!room.data()) return no_memory(), raise_or(nullptr);
+  Scratch room;
+  if (!take_room(room, c, 1, 0)) return no_memory(), raise_or(nullptr);
   auto* out = reinterpret_cast<double*>(tensor_of(output.ptr())->data());
-  each_example(c, [&](std::int64_t n) {
+  const Tensor* const kept[] = {&c.logs, tensor_of(labels.ptr()), tensor_of(input_lengths.ptr()),
+                                tensor_of(label_lengths.ptr())};
+  each_example(c, kept, [&](std::int64_t n) {
     double* alpha = reinterpret_cast<double*>(room.data()) + n * c.times * pitch;
     if (c.input_lengths[n]) c.forward(n, alpha, pitch);
     out[n] = c.loss(n, alpha, pitch);
@@ -140,12 +153,14 @@ nb::object ctc_loss_bwd(nb::handle grads, nb::handle logs, nb::handle labels, nb
   if (!g || !g->row_major || g->dtype != Dtype::float64 || g->size != c.examples)
     throw nb::value_error("not what ctc_loss takes");
   nb::object output = raise_or(new_dense_tensor(c.logs.dtype, 3, c.logs.dims()));
+  if (!c.examples) return output;
+  Scratch room;
+  if (!take_room(room, c, 2, c.classes)) return no_memory(), raise_or(nullptr);
   std::int64_t pitch = 2 * c.longest + 1, each = c.times * pitch;
-  Scratch room(Dtype::float64, c.examples * (2 * each + c.classes) + 1);
-  if (!room.data()) return no_memory(), raise_or(nullptr);
   std::byte* out = tensor_of(output.ptr())->data();
-  Kept kept(*g);
-  each_example(c, [&](std::int64_t n) {
+  const Tensor* const kept[] = {g, &c.logs, tensor_of(labels.ptr()), tensor_of(input_lengths.ptr()),
+                                tensor_of(label_lengths.ptr())};
+  each_example(c, kept, [&](std::int64_t n) {
     double* alpha = reinterpret_cast<double*>(room.data()) + n * (2 * each + c.classes);
     double *beta = alpha + each, *sums = beta + each, grad = reinterpret_cast<const double*>(g->data())[n];
     if (c.input_lengths[n]) c.forward(n, alpha, pitch), c.backward(n, beta, pitch);

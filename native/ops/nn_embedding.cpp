@@ -94,9 +94,12 @@ struct Sums {
   }
   void store(std::byte* to, std::size_t n) {
     if (gradient.dtype == Dtype::float64) return static_cast<void>(std::memcpy(to, sums, n * sizeof(double)));
-    for (std::size_t i = 0; i < n; ++i) widened[i] = static_cast<float>(sums[i]);
-    if (layer.is_narrow) k.narrow[static_cast<std::size_t>(layer.narrow)](widened, to, n);
-    else std::memcpy(to, widened, n * sizeof(float));
+    if (!layer.is_narrow) {
+      for (std::size_t i = 0; i < n; ++i) widened[i] = static_cast<float>(sums[i]);
+      return static_cast<void>(std::memcpy(to, widened, n * sizeof(float)));
+    }
+    k.to_odd[static_cast<std::size_t>(Lane::f64)](sums, widened, n);  // so that the next rounding is the only one
+    k.narrow[static_cast<std::size_t>(layer.narrow)](widened, to, n);
   }
 };
 
@@ -110,6 +113,7 @@ nb::object embedding_bwd(nb::handle gradient_object, nb::handle indices_object, 
   const std::int64_t dims[2] = {rows, columns};
   nb::object made = raise_or(new_dense_tensor(gradient.dtype, 2, dims));
   const Tensor& out = *tensor_of(made.ptr());
+  if (out.size == 0) return made;
   Order positions(numbers(indices), indices.size, rows);
   auto size = static_cast<std::int64_t>(gradient.itemsize());
   run_over(std::max(out.size, gradient.size), {&gradient, &indices}, [&] {

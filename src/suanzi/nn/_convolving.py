@@ -11,7 +11,7 @@ from suanzi.nn._arguments import dense, float_operands
 from suanzi.nn._windows import per_axis, with_batch
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve.scalars import check_alive, integer_argument
-from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 
@@ -174,6 +174,8 @@ def _transposed(op: Operator, axes: int, given: dict[str, Any], how: dict[str, A
             f"{op.title}: x has shape {x.shape} and the padding is {padding}, which gives a result "
             f"of sizes {sizes}; each must be 1 at least. Choose a smaller padding."
         )
+    if any(n >= 2**63 for n in sizes):
+        raise AllocFailed(f"not enough memory for sizes {sizes}; use a smaller x or stride.")
     motion = Motion(stride, padding, dilation, added)
     return Operands(x, weight, found.get("bias"), groups, motion, sizes, has_batch)
 

@@ -22,6 +22,7 @@ from suanzi.registry import (
 from suanzi.resolve.arguments import dtype_named, tensor_argument
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -175,6 +176,11 @@ def _indices(op: Operator, indices: Any) -> Tensor:
         raise TypeMismatch(
             f"{op.title}: indices is {found.dtype}; it must be of integers. Cast it with "
             "sz.cast(indices, sz.int64)."
+        )
+    if found.ndim == MAX_NDIM:
+        raise DimensionsMismatch(
+            f"{op.title}: indices has {found.ndim} axes; it must have at most {MAX_NDIM - 1}, as "
+            "the result has one more. Reshape it first."
         )
     return dense(converted(found, int64))
 

@@ -13,6 +13,7 @@ from suanzi.nn._windows import per_axis, with_batch
 from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
+from suanzi.shapes import MAX_NDIM
 from suanzi.status import DimensionsMismatch
 from suanzi.tensors.parts import permuted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -209,7 +210,7 @@ def fold_bwd(
 
 def _shuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str) -> Tensor:
     """Return (..., c r r, h, w) as (..., c, h r, w r)."""
-    r = integer_argument(op, factor_name, factor, 1)
+    r = _factor(op, name, x, factor, factor_name)
     if x.ndim < 3 or x.shape[-3] % (r * r):
         raise DimensionsMismatch(
             f"{op.title}: {name} has shape {x.shape} and {factor_name} is {shown(r)}; it must have "
@@ -225,7 +226,7 @@ def _shuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str)
 
 def _unshuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str) -> Tensor:
     """Return (..., c, h r, w r) as (..., c r r, h, w)."""
-    r = integer_argument(op, factor_name, factor, 1)
+    r = _factor(op, name, x, factor, factor_name)
     if x.ndim < 3 or x.shape[-2] % r or x.shape[-1] % r:
         raise DimensionsMismatch(
             f"{op.title}: {name} has shape {x.shape} and {factor_name} is {shown(r)}; it must have "
@@ -237,6 +238,16 @@ def _unshuffled(op: Operator, name: str, x: Tensor, factor: Any, factor_name: st
     apart = x.reshape(*lead, channels, high // r, r, wide // r, r)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
     return _moved(apart, order, (*lead, channels * r * r, high // r, wide // r))
+
+
+def _factor(op: Operator, name: str, x: Tensor, factor: Any, factor_name: str) -> int:
+    """Return the factor of pixels; two axes are added on the way."""
+    if x.ndim > MAX_NDIM - 2:
+        raise DimensionsMismatch(
+            f"{op.title}: {name} has {x.ndim} axes; it must have at most {MAX_NDIM - 2}. Reshape "
+            "it first."
+        )
+    return integer_argument(op, factor_name, factor, 1)
 
 
 def _moved(x: Tensor, order: tuple[int, ...], shape: tuple[int, ...]) -> Tensor:
