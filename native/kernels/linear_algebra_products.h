@@ -32,7 +32,25 @@ using Multiply = void (*)(const Matrix& a, const Matrix& b, void* c, std::int64_
 using AddTo = void (*)(const void* x, bool repeats, void* y, std::size_t n);
 // The least biased exponent of what is not 0 in a matrix that is dense one way, more than any where all is 0.
 using SmallestBf16 = unsigned (*)(const Matrix& x, std::int64_t rows, std::int64_t columns);
+// A right operand of bfloat16, n columns of length k, in places: 32 bits are two elements that follow one another along
+// k, and 16 of these, of 16 columns, a line. The lines of 16 columns lie one behind the other, for whole tiles of k.
+using PackPlaces = void (*)(const Matrix& b, std::int64_t n, std::int64_t k, std::uint32_t* out);
+// c = (c +) a b for rows of bfloat16, dense along k, and places; k is at most `deepest_places`. There is room for c up
+// to whole tiles of 16 rows and columns.
+using MultiplyPlaces = void (*)(const Matrix& a, const std::uint32_t* b, float* c, std::int64_t c_row, std::int64_t m,
+                                std::int64_t n, std::int64_t k, bool adds);
+inline constexpr std::int64_t deepest_places = 1024, places_tile = 16, places_length = 32;  // a tile: columns, along k
+inline constexpr std::int64_t places_of(std::int64_t n, std::int64_t k) {
+  return (n + places_tile - 1) / places_tile * places_tile * ((k + places_length - 1) / places_length) * places_tile;
+}
 struct TileKernels;  // linear_algebra_products_tiles.h
+// Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error that
+// sums may have: every product is at least 2^24 times the least normal number, and no operand is less. By what
+// SmallestBf16 says of both operands.
+inline bool keeps_small_bf16(unsigned x, unsigned y) {
+  constexpr unsigned bias = 127, least = 2 * bias - 126 + 24;
+  return x > 0 && y > 0 && x + y >= least;
+}
 struct ProductKernels {
   Dots dots[sum_count];
   std::int64_t rows_at_once;  // that these read side by side
@@ -43,7 +61,9 @@ struct ProductKernels {
   AddTo add[sum_count];
   Multiply multiply_bf16;      // of bfloat16 to float32, subnormal numbers being 0; null where there is none
   SmallestBf16 smallest_bf16;  // there if it is
-  const TileKernels* tiles;    // of large matrices of floats; null where BLAS has to multiply them
+  PackPlaces pack_places;      // these, too
+  MultiplyPlaces multiply_places;
+  const TileKernels* tiles;  // of large matrices of floats; null where BLAS has to multiply them
 };
 
 #if defined(__x86_64__)

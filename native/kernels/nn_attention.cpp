@@ -89,13 +89,78 @@ SUANZI_FLAT T exponentials(T* x, std::size_t n, T largest) {
   return xs::reduce_add(sum);
 }
 
+#if defined(__AVX512F__)
+// What there is to do where nothing but a scale above 0 comes between products and weights: their largest is that of
+// the scores, which are not stored.
+SUANZI_FLAT f32 exponentials_of_scaled(f32* x, std::size_t n, f32 scale, f32 largest) {
+  using B = Batch<f32>;
+  B from(largest), by(scale), sums[2] = {B(0.0f), B(0.0f)};
+  std::size_t i = 0;
+  for (; i + 2 * B::size <= n; i += 2 * B::size)
+    for (std::size_t k = 0; k < 2; ++k) {
+      B e = exp::apply(xs::fms(B::load_unaligned(x + i + k * B::size), by, from));
+      sums[k] += e;
+      e.store_unaligned(x + i + k * B::size);
+    }
+  for (; i < n; i += B::size) {
+    auto there = static_cast<__mmask16>(n - i >= B::size ? 0xFFFF : (1u << (n - i)) - 1);
+    B e = _mm512_maskz_mov_ps(there, exp::apply(xs::fms(B(_mm512_maskz_loadu_ps(there, x + i)), by, from)));
+    sums[0] += e;
+    _mm512_mask_storeu_ps(x + i, there, e);
+  }
+  return xs::reduce_add(sums[0] + sums[1]);
+}
+
+SUANZI_FLAT f32 largest_of(const f32* x, std::size_t n) {
+  using B = Batch<f32>;
+  B none(-infinity<f32>), most[2] = {none, none};
+  std::size_t i = 0;
+  for (; i + 2 * B::size <= n; i += 2 * B::size)
+    for (std::size_t k = 0; k < 2; ++k)  // NaN is not larger
+      most[k] = _mm512_max_ps(B::load_unaligned(x + i + k * B::size), most[k]);
+  for (; i < n; i += B::size) {
+    auto there = static_cast<__mmask16>(n - i >= B::size ? 0xFFFF : (1u << (n - i)) - 1);
+    most[0] = _mm512_max_ps(_mm512_mask_loadu_ps(none, there, x + i), most[0]);
+  }
+  return xs::reduce_max(xs::max(most[0], most[1]));
+}
+
+SUANZI_FLAT void split(const void* x_, std::uint16_t* parts, std::int64_t apart, std::size_t n) {
+  auto* x = static_cast<const f32*>(x_);
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+  for (std::size_t i = 0; i < n; i += 16) {
+    auto there = static_cast<__mmask16>(n - i >= 16 ? 0xFFFF : (1u << (n - i)) - 1);
+    __m512 rest = _mm512_maskz_loadu_ps(there, x + i);
+    for (int k = 0; k < 3; ++k) {
+      __m512i bits = _mm512_and_si512(_mm512_castps_si512(rest), upper);
+      _mm512_mask_cvtepi32_storeu_epi16(parts + k * apart + i, there, _mm512_srli_epi32(bits, 16));
+      rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(bits));
+    }
+  }
+}
+constexpr auto split_of_level = &split;
+#else
+constexpr void (*split_of_level)(const void*, std::uint16_t*, std::int64_t, std::size_t) = nullptr;
+#endif
+
 template <class T>
 double weigh(void* products, std::size_t n, const ScoreTerms& terms, RowState& state) {
   auto* x = static_cast<T*>(products);
-  T before = static_cast<T>(state.largest), now = score(x, n, terms);
+  T before = static_cast<T>(state.largest), now, sum, by{1};
+  bool is_plain = false;
+#if defined(__AVX512F__)
+  is_plain = sizeof(T) == 4 && terms.scale > 0 && terms.softcap == 0 && !terms.added && !terms.allowed;
+  if constexpr (sizeof(T) == 4)
+    if (is_plain) now = largest_of(x, n) * static_cast<f32>(terms.scale);
+#endif
+  if (!is_plain) now = score(x, n, terms);
   now = before > now ? before : now;
   T from = now == -infinity<T> ? T{0} : now;
-  T sum = exponentials(x, n, from), by{1};
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    if (is_plain) sum = exponentials_of_scaled(x, n, static_cast<f32>(terms.scale), from);
+#endif
+  if (!is_plain) sum = exponentials(x, n, from);
   if (before != now) by = exp::apply(Batch<T>(before - from)).get(0);
   state.largest = now;
   state.sum = static_cast<T>(static_cast<T>(state.sum) * by + sum);
@@ -269,6 +334,7 @@ void rotate(const void* x_, const void* cosines, const void* sines, void* y_, st
 SUANZI_TABLE(AttentionKernels, attention_kernels,
              {{attention::weigh<f32>, attention::weigh<f64>},
               {attention::product<f32>, attention::product<f64>},
+              attention::split_of_level,
               {attention::update<f32>, attention::update<f64>},
               {attention::divide<f32>, attention::divide<f64>},
               {attention::weighted<f32>, attention::weighted<f64>},

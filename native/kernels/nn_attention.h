@@ -31,6 +31,9 @@ struct AttentionKernels {
   // c = a b, as MultiplyTiles has it, for numbers of the lane, where there are no tiles.
   void (*product[2])(const Matrix& a, const Matrix& b, void* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
                      std::int64_t k, std::byte* memory);
+  // n numbers of float32 as sums of three of bfloat16, without loss, `apart` from one another; null where no matrix
+  // unit multiplies them.
+  void (*split)(const void* x, std::uint16_t* parts, std::int64_t apart, std::size_t n);
   // y = y * by + x; without x, y = y * by.
   void (*update[2])(const void* x, double by, void* y, std::size_t n);
   // y = x / by; whether all x are finite.

@@ -157,6 +157,50 @@ void pack(const void* planes, const Windows& windows, i64 first, i64 depth, i64 
   else run.template operator()<0>();
 }
 
+#if defined(__AVX512F__)
+
+template <int pieces>
+void pack_pairs(const f32* planes, const Windows& w, i64 first, i64 depth, u32* out) {
+  i64 taps = w.lines * w.across, c = first / taps, q = first % taps / w.across, x = first % w.across;
+  i64 count = pieces ? pieces : w.count;
+  struct Row {
+    const f32* from;
+    const i64* starts;
+    __m512i bits(i64 i) const { return _mm512_loadu_si512(from + starts[i]); }
+  };
+  auto next = [&] {
+    Row row{planes + c * w.plane + w.shifts[x], w.starts + q * count};
+    if (++x == w.across) {
+      x = 0;
+      if (++q == w.lines) q = 0, ++c;
+    }
+    return row;
+  };
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+  for (i64 k = 0; k < depth; k += 2, out += 16) {
+    Row even = next(), odd = k + 1 < depth ? next() : even;
+    __m512i mask = k + 1 < depth ? upper : _mm512_setzero_si512();
+    auto combine = [&](i64 i) {
+      __m512i low = _mm512_srli_epi32(even.bits(i), 16), high = _mm512_and_si512(odd.bits(i), mask);
+      _mm512_storeu_si512(out + w.pieces[i].to, _mm512_or_si512(low, high));
+    };
+    if constexpr (pieces > 0) unrolled<pieces>([&](auto i) { combine(i); });
+    else
+      for (i64 i = 0; i < count; ++i) combine(i);
+  }
+  i64 rest = (depth + 31) / 32 * 16 - (depth + 1) / 2;
+  std::memset(out, 0, static_cast<std::size_t>(rest) * 64);
+}
+
+void pack_places(const void* planes, const Windows& w, i64 first, i64 depth, u32* out) {
+  auto from = static_cast<const f32*>(planes);
+  if (w.count == 1) pack_pairs<1>(from, w, first, depth, out);
+  else if (w.count == 2) pack_pairs<2>(from, w, first, depth, out);
+  else pack_pairs<0>(from, w, first, depth, out);
+}
+
+#endif
+
 // Several vectors at once, also of different lines, so that their sums do not wait for one another. What is missing in
 // the last group is the last vector again.
 template <class T>
@@ -240,6 +284,9 @@ constexpr ConvolutionLoops make() {
   k.rows = tile_rows, k.vectors = tile_vectors, k.lanes = lanes<T>;
   unrolled<tile_vectors>([&](auto v) { unrolled<tile_rows>([&](auto r) { k.tile[v][r] = &tile<T, r + 1, v + 1>; }); });
   k.pack = &pack<T>;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) k.pack_places = &pack_places;
+#endif
   k.direct = &direct<T>;
   k.line = &line<T, T>;
   if constexpr (sizeof(T) == 4) k.line_of_bfloat16 = &line<T, u16>;

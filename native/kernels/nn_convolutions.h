@@ -36,6 +36,10 @@ struct ConvolutionLoops {
   // long. Up to a vector behind each piece is written. With `exact`, nothing behind a piece is read.
   void (*pack)(const void* planes, const Windows& windows, std::int64_t first, std::int64_t depth, std::int64_t width,
                bool exact, void* out);
+  // The same rows of columns of bfloat16 that were widened, as places of a matrix unit, 16 columns wide: the upper
+  // halves of two rows in turn. Null where there is no such unit.
+  void (*pack_places)(const void* planes, const Windows& windows, std::int64_t first, std::int64_t depth,
+                      std::uint32_t* out);
   // out = the sums of all taps times their weights, in the order of (channel, q, x). As much is written as by `pack`.
   void (*direct)(const void* planes, const Windows& windows, std::int64_t channels, const void* weights, void* out);
   // A line with its padding: so many zeros, n elements, and zeros up to `width`. Up to a vector behind is written.

@@ -193,12 +193,8 @@ class Multiplication {
     return (size + step - 1) / step * step;
   }
 
-  // Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error
-  // that sums may have: every product is at least 2^24 times the least normal number, and no operand is less.
   bool keeps_small_numbers(const Matrix& a, const Matrix& b) const noexcept {
-    constexpr unsigned bias = 127, least = 2 * bias - 126 + 24;
-    unsigned x = smallest(a, p.m, p.k), y = smallest(b, p.k, p.n);
-    return x > 0 && y > 0 && x + y >= least;
+    return keeps_small_bf16(smallest(a, p.m, p.k), smallest(b, p.k, p.n));
   }
 
   unsigned smallest(const Matrix& x, std::int64_t rows, std::int64_t columns) const noexcept {

@@ -3,7 +3,8 @@
 // A unit of work is a block of rows, of all queries that share a head of keys. It goes through the keys in blocks that
 // begin at the same keys everywhere: products by the kernels for matrices, a softmax as far as the keys were seen, and
 // the weighted sums of values, in float32 or float64. Few rows are multiplied as they lie, key by key: reading memory
-// is all that takes time then. Neither threads nor the batch change a bit.
+// is all that takes time then. A matrix unit multiplies bfloat16, where there is one: queries and keys as they are, and
+// weights as sums of three numbers of bfloat16, which is all of a float32. Neither threads nor the batch change a bit.
 #include "ops/nn_attention.h"
 
 #include "calls/arguments.h"
@@ -29,7 +30,8 @@ class Worker {
   // Rows of a unit; a smaller one takes no less time per key block, but large rows must fit the cache.
   static std::int64_t most_rows(const Attention& a) {
     std::int64_t wide = std::max<std::int64_t>({a.depth, a.width, 1});
-    return std::clamp<std::int64_t>(128 * 128 / wide, 16, 128);
+    std::int64_t most = a.may_use_unit ? 256 : 128;  // a unit multiplies faster than keys are packed
+    return std::clamp<std::int64_t>(most * 128 / wide, 16, most);
   }
 
   bool take_memory(std::int64_t rows) {
@@ -37,8 +39,10 @@ class Worker {
     chunk_ = std::clamp<std::int64_t>((16 << 10) / (std::max<std::int64_t>(wide, 1) * lane) / 8 * 8, 8, block_keys);
     queries_ = memory_[0].take(rows * a.depth * lane);
     sums_ = memory_[1].take(rows * a.width * lane);
-    scores_ = memory_[2].take(rows * block_keys * lane);
-    more_ = memory_[3].take(std::max(rows * a.width, chunk_ * wide) * lane);
+    std::int64_t tall = whole_tiles(rows);
+    scores_ = memory_[2].take(tall * block_keys * lane);
+    more_ = memory_[3].take(std::max(tall * whole_tiles(a.width), chunk_ * wide) * lane);
+    if (a.may_use_unit && !few_ && !take_memory_of_unit(rows)) return false;
     if (!few_) tiles_ = memory_[4].take(a.tiles ? tile_memory : product_memory);
     return queries_ && sums_ && scores_ && more_ && (few_ || tiles_) && states_for(rows) && rows_.take_memory();
   }
@@ -46,6 +50,7 @@ class Worker {
   void run(std::int64_t b, std::int64_t head, std::int64_t first, std::int64_t count) {
     begin(b, head, first, count);
     auto [low, high] = rows_.seen_by(count);
+    by_unit_ = a.may_use_unit && !few_ && low < high && suits_unit(low, high);
     for (std::int64_t j = low / block_keys * block_keys; j < high; j += block_keys) {
       std::int64_t n = std::min(block_keys, high - j);
       multiply_keys(j, n);
@@ -78,6 +83,61 @@ class Worker {
     }
     std::memset(sums_, 0, static_cast<std::size_t>(count * a.width * a.lane_item));
     is_first_ = true;
+  }
+
+  // ---- a matrix unit ----
+
+  static std::int64_t whole_tiles(std::int64_t n) { return (n + places_tile - 1) / places_tile * places_tile; }
+
+  bool take_memory_of_unit(std::int64_t rows) {
+    short_queries_ = memory_[6].take(rows * a.depth * 2);
+    parts_ = memory_[7].take(3 * rows * block_keys * 2);
+    auto places = [&](int i, std::int64_t n, std::int64_t k) {
+      return reinterpret_cast<std::uint32_t*>(memory_[i].take(places_of(n, k) * 4));
+    };
+    key_places_ = places(8, block_keys, a.depth);
+    value_places_ = places(9, a.width, block_keys);
+    return short_queries_ && parts_ && key_places_ && value_places_;
+  }
+
+  // The smallest exponent of rows of keys or values.
+  unsigned smallest(const Heads& x, const std::byte* data, std::int64_t first, std::int64_t end, std::int64_t length) {
+    unsigned found = ~0u;
+    if (x.column == 1 || x.row == 1)
+      return a.products.smallest_bf16(Matrix{data + first * x.row * 2, x.row, x.column}, end - first, length);
+    for (std::int64_t j = first; j < end; ++j) {
+      a.kernel.gather[1](data + j * x.row * 2, rows_.spare(), static_cast<std::size_t>(length), x.column * 2);
+      found = std::min(found, a.products.smallest_bf16(Matrix{rows_.spare(), length, 1}, 1, length));
+    }
+    return found;
+  }
+
+  // A unit takes subnormal numbers for 0, so that queries, keys and values are to be far from them.
+  bool suits_unit(std::int64_t low, std::int64_t high) {
+    constexpr unsigned least_value = 127 - 40;
+    for (std::int64_t r = 0; r < count_; ++r) rows_.copy_short_query(r, short_queries_ + r * a.depth * 2);
+    unsigned q = a.products.smallest_bf16(Matrix{short_queries_, a.depth, 1}, 1, count_ * a.depth);
+    return keeps_small_bf16(q, smallest(a.k, keys_, low, high, a.depth)) &&
+           smallest(a.v, values_, low, high, a.width) >= least_value;
+  }
+
+  void multiply_keys_by_unit(std::int64_t j, std::int64_t n) {
+    a.products.pack_places(Matrix{keys_ + j * a.k.row * 2, a.k.column, a.k.row}, n, a.depth, key_places_);
+    a.products.multiply_places(Matrix{short_queries_, a.depth, 1}, key_places_, reinterpret_cast<float*>(scores_),
+                               block_keys, count_, n, a.depth, false);
+  }
+
+  void add_values_by_unit(std::int64_t j, std::int64_t n) {
+    auto parts = reinterpret_cast<std::uint16_t*>(parts_);
+    std::int64_t apart = count_ * block_keys, wide = whole_tiles(a.width);
+    for (std::int64_t r = 0; r < count_; ++r)
+      a.loops.split(score_row(r), parts + r * block_keys, apart, static_cast<std::size_t>(n));
+    a.products.pack_places(Matrix{values_ + j * a.v.row * 2, a.v.row, a.v.column}, a.width, n, value_places_);
+    for (int i = 2; i >= 0; --i)  // the smallest first
+      a.products.multiply_places(Matrix{parts_ + i * apart * 2, block_keys, 1}, value_places_,
+                                 reinterpret_cast<float*>(more_), wide, count_, a.width, n, i < 2);
+    for (std::int64_t r = 0; r < count_; ++r)
+      a.loops.update[0](more_ + r * wide * 4, by_[r], sum_row(r), static_cast<std::size_t>(a.width));
   }
 
   // ---- scores ----
@@ -136,6 +196,7 @@ class Worker {
 
   void multiply_keys(std::int64_t j, std::int64_t n) {
     if (few_) return dot_keys(j, n, 0, count_);
+    if (by_unit_) return multiply_keys_by_unit(j, n);
     Matrix right{keys_ + j * a.k.row * a.k.item, a.k.column, a.k.row};
     multiply(queries_, a.depth, right, a.k.dtype, true, scores_, block_keys, n, a.depth);
   }
@@ -164,6 +225,7 @@ class Worker {
                  });
       return;
     }
+    if (by_unit_) return add_values_by_unit(j, n);
     Matrix right{values_ + j * a.v.row * a.v.item, a.v.row, a.v.column};
     std::byte* to = is_first_ ? sums_ : more_;
     multiply(scores_, block_keys, right, a.v.dtype, false, to, a.width, a.width, n);
@@ -173,8 +235,8 @@ class Worker {
     is_first_ = false;
   }
 
-  // A value that is not finite times a weight of 0 is NaN: where keys are hidden, such a row is summed up anew
-  // without them.
+  // A value that is not finite times a weight of 0 is NaN: where keys are hidden, or weights are sums, such a row is
+  // summed up anew without them.
   void add_seen_values(std::int64_t r) {
     std::memset(sum_row(r), 0, static_cast<std::size_t>(a.width * a.lane_item));
     states_[r] = rows_.first_state(r);
@@ -206,7 +268,7 @@ class Worker {
       for (std::size_t i = 0; i < width; ++i)
         if (a.lane) reinterpret_cast<double*>(to)[i] = fill;
         else reinterpret_cast<float*>(to)[i] = static_cast<float>(fill);
-    } else if (!a.loops.divide[a.lane](sum_row(r), states_[r].sum, to, width) && a.hides()) {
+    } else if (!a.loops.divide[a.lane](sum_row(r), states_[r].sum, to, width) && (a.hides() || by_unit_)) {
       add_seen_values(r);
       a.loops.divide[a.lane](sum_row(r), states_[r].sum, to, width);
     }
@@ -214,9 +276,11 @@ class Worker {
   }
 
   const Attention& a;
-  bool few_, failed_ = false, is_first_ = true;
-  OwnMemory memory_[6];
+  bool few_, failed_ = false, is_first_ = true, by_unit_ = false;
+  OwnMemory memory_[10];
   std::byte *queries_ = nullptr, *sums_ = nullptr, *scores_ = nullptr, *more_ = nullptr, *tiles_ = nullptr;
+  std::byte *short_queries_ = nullptr, *parts_ = nullptr;
+  std::uint32_t *key_places_ = nullptr, *value_places_ = nullptr;
   RowState* states_ = nullptr;
   double* by_ = nullptr;
   const std::byte *keys_ = nullptr, *values_ = nullptr;
@@ -293,6 +357,8 @@ Attention attention_of(const Tensor& q, const Tensor& k, const Tensor& v, const 
   a.lane_item = a.lane ? 8 : 4;
   a.sum_kind = static_cast<std::size_t>(a.lane ? Sum::f64 : Sum::f32);
   if (a.products.tiles) a.tiles = a.products.tiles->multiply[a.sum_kind];
+  a.may_use_unit = a.dtype == Dtype::bfloat16 && a.products.multiply_places && a.loops.split && a.rows() > few_rows &&
+                   a.depth > 0 && a.depth <= deepest_places && a.width > 0 && a.width <= deepest_places;
   return a;
 }
 

@@ -56,6 +56,7 @@ struct Attention {
   const AttentionKernels& loops = attention_kernels();
   std::size_t sum_kind;
   MultiplyTiles tiles = nullptr;
+  bool may_use_unit = false;  // products of bfloat16 may be a matrix unit's
   std::byte* out = nullptr;
   Storage* kept[6] = {};
 
@@ -109,6 +110,12 @@ class Rows {
   // A row of q, or of what has its shape but for the columns, as numbers of the lane.
   void copy_query(std::int64_t r, std::byte* to) const {
     copy_row(a.q.at(at_[0] + head_of(r) * a.q.head + query(r) * a.q.row), a.q, a.depth, to);
+  }
+  // A row of q as it is stored, which are 16 bits.
+  void copy_short_query(std::int64_t r, std::byte* to) const {
+    const std::byte* from = a.q.at(at_[0] + head_of(r) * a.q.head + query(r) * a.q.row);
+    if (a.q.column == 1) std::memcpy(to, from, static_cast<std::size_t>(a.depth * 2));
+    else a.kernel.gather[1](from, to, static_cast<std::size_t>(a.depth), a.q.column * 2);
   }
   void copy_row(const std::byte* from, const Heads& x, std::int64_t length, std::byte* to) const {
     const std::byte* row = lane_row(a.kernel, from, x.dtype, x.column, length, to, spare_);

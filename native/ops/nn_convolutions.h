@@ -6,6 +6,7 @@
 #include "core/own_memory.h"
 #include "kernels/kernels.h"
 #include "kernels/lanes.h"
+#include "kernels/linear_algebra_products.h"
 #include "kernels/nn_convolutions.h"
 
 namespace suanzi {
@@ -48,6 +49,9 @@ bool run_convolution(const Convolution& convolution) noexcept;
 // The gradient of its weights: the sums over all positions of the results' gradients, which are (batch, groups * rows,
 // lines and columns of results), times what they read. `out` has the shape of weights.
 bool run_weight_gradient(const Convolution& convolution, const ConvolutionInput& gradient) noexcept;
+
+// Whether the products of bfloat16 of each image may be a matrix unit's: it takes subnormal numbers for 0.
+std::vector<bool> images_for_unit(const Convolution& convolution, const ProductKernels& products);
 
 // How many products are added up before they are added to a sum; whole channels, if these are not longer.
 inline std::int64_t depth_of_block(std::int64_t taps) noexcept {
@@ -93,6 +97,10 @@ class Columns {
   // `depth` rows of a panel from row `first` of the planes that were read from a channel on.
   void pack(const T* planes, std::int64_t channel, std::int64_t panel, std::int64_t first, std::int64_t depth,
             std::int64_t width, T* out) const noexcept;
+  void pack_places(const T* planes, std::int64_t panel, std::int64_t first, std::int64_t depth,
+                   std::uint32_t* out) const noexcept {
+    loops_.pack_places(planes, windows(panel), first, depth, out);
+  }
   // The results of a row of weights for all columns, which are one panel.
   void direct(const T* planes, const T* weights, T* out) const noexcept;
 

@@ -26,11 +26,13 @@ std::int64_t equal_part(std::int64_t size, std::int64_t most) {
 
 // How results are shared.
 struct Parts {
-  bool direct;
+  bool direct, by_unit;              // by a matrix unit
   std::int64_t rows, lines, across;  // of a block, at most
 
-  Parts(const Convolution& c, std::int64_t size, std::int64_t panel) {
-    direct = c.rows <= 8 && c.channels <= 256 && c.depth() <= 1024;
+  static bool is_direct(const Convolution& c) { return c.rows <= 8 && c.channels <= 256 && c.depth() <= 1024; }
+
+  Parts(const Convolution& c, std::int64_t size, std::int64_t panel, bool unit) {
+    direct = is_direct(c), by_unit = unit;
     // Of so many channels, the lines are to stay in the second-level cache.
     std::int64_t most = std::min<std::int64_t>(8192, 262144 / std::max<std::int64_t>(1, c.channels));
     std::int64_t columns = (direct ? most : 1024) / size;
@@ -41,7 +43,14 @@ struct Parts {
     auto work = [&] {
       return static_cast<double>(lines * across) * static_cast<double>(rows) * static_cast<double>(c.depth());
     };
-    while (thread_count() > 1 && count(c) < 4 * thread_count() && work() > 1 << 21) {
+    // A unit multiplies faster than columns are copied: rather fewer lines than fewer rows.
+    while (by_unit && thread_count() > 1 && count(c) < 2 * thread_count() && work() > 1 << 22) {
+      if (lines > 1 && (lines * across > 4 * panel || rows <= 64) && lines * across > 2 * panel)
+        lines = parts_of(lines, 2);
+      else if (rows > 32) rows = (parts_of(rows, 2) + 15) / 16 * 16;
+      else break;
+    }
+    while (!by_unit && thread_count() > 1 && count(c) < 4 * thread_count() && work() > 1 << 21) {
       if (rows > 64) rows = parts_of(rows, 2);
       else if (lines > 1 && lines * across > 4 * panel) lines = parts_of(lines, 2);
       else break;
@@ -57,7 +66,8 @@ template <class T>
 class Worker {
  public:
   Worker(const Convolution& convolution, const Parts& parts, const ConvolutionLoops& loops)
-      : c(convolution), p(parts), loops_(loops), k(kernels()), panel_(loops.vectors * loops.lanes),
+      : c(convolution), p(parts), loops_(loops), k(kernels()),
+        panel_(parts.by_unit ? places_tile : loops.vectors * loops.lanes),
         columns_(c, loops, p.direct ? p.lines * p.across : panel_, !p.direct), layer_(layer_of(c.x.dtype)) {}
 
   // False when there was no memory.
@@ -68,7 +78,11 @@ class Worker {
       std::int64_t line = block / in_line * p.lines, first = block % in_line * p.across;
       columns_.move_to(line, std::min(p.lines, c.lines() - line), first, std::min(p.across, c.axes[2].out - first));
       std::int64_t row = of_rows % in_group * p.rows, group = of_rows / in_group;
-      if (!(p.direct ? sum_directly(group) : multiply(group, row, std::min(p.rows, c.rows - row)))) return false;
+      std::int64_t rows = std::min(p.rows, c.rows - row);
+      if (!(p.direct    ? sum_directly(group)
+            : p.by_unit ? multiply_places(group, row, rows)
+                        : multiply(group, row, rows)))
+        return false;
     }
     return true;
   }
@@ -97,6 +111,29 @@ class Worker {
                       b_memory + i * panel_ * there);
       tiles(group * c.rows + row, rows, first, there, a_memory, b_memory, c_memory, columns);
     }
+    return true;
+  }
+
+  // As `multiply`, by a matrix unit.
+  bool multiply_places(std::int64_t group, std::int64_t row, std::int64_t rows) {
+    std::int64_t taps = c.taps(), depth = c.depth(), deep = taps == 1 ? deepest_places / 2 : deepest_places;
+    std::int64_t panels = columns_.panels(), columns = panels * panel_, block = std::min(deep, depth);
+    OwnMemory sums, packed, planes;
+    T* c_memory = take(sums, parts_of(rows, places_tile) * places_tile * columns);
+    auto b_memory = reinterpret_cast<std::uint32_t*>(take(packed, places_of(columns, block) + loops_.lanes));
+    T* plane_memory = take(planes, columns_.room(std::min(c.channels, block / taps + 2)));
+    if (!c_memory || !b_memory || !plane_memory) return false;
+    for (std::int64_t first = 0; first < depth; first += deep) {
+      std::int64_t there = std::min(deep, depth - first), channel = first / taps;
+      std::int64_t channels = (first + there - 1) / taps - channel + 1;
+      columns_.read(group * c.channels + channel, channels, plane_memory);
+      for (std::int64_t i = 0; i < panels; ++i)
+        columns_.pack_places(plane_memory, i, first - channel * taps, there, b_memory + places_of(i * panel_, there));
+      Matrix weights{c.weights + ((group * c.rows + row) * depth + first) * 2, depth, 1};
+      k.products->multiply_places(weights, b_memory, reinterpret_cast<float*>(c_memory), columns, rows, columns, there,
+                                  first > 0);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) finish(c_memory + r * columns, group * c.rows + row + r);
     return true;
   }
 
@@ -190,13 +227,13 @@ class Worker {
 };
 
 template <class T>
-bool run(const Convolution& c) noexcept {
+bool run(const Convolution& c, bool by_unit) {
   const ConvolutionLoops& loops = convolution_kernels().of[sizeof(T) == 8];
-  Parts parts(c, sizeof(T), loops.vectors * loops.lanes);
+  Parts parts(c, sizeof(T), loops.vectors * loops.lanes, by_unit);
   std::int64_t count = parts.count(c);
   double work = static_cast<double>(c.lines() * c.axes[2].out) * static_cast<double>(c.groups * c.rows) *
                 static_cast<double>(c.depth() + 1) / static_cast<double>(std::max<std::int64_t>(count, 1));
-  auto grain = static_cast<std::int64_t>(std::max(1.0, (1 << 18) / std::max(work, 1.0)));
+  auto grain = static_cast<std::int64_t>(std::max(1.0, (1 << (by_unit ? 20 : 18)) / std::max(work, 1.0)));
   std::atomic<bool> failed{false};
   parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
     try {
@@ -208,11 +245,33 @@ bool run(const Convolution& c) noexcept {
   return !failed;
 }
 
+// The unit has a say in the last bits, so that each image has its own way, whatever the others are.
+bool run_images(const Convolution& c) {
+  const ProductKernels& products = *kernels().products;
+  bool may = c.x.dtype == Dtype::bfloat16 && products.multiply_places && !Parts::is_direct(c) && c.depth() >= 16 &&
+             c.rows >= 8;
+  if (!may) return run<float>(c, false);
+  std::vector<bool> good = images_for_unit(c, products);
+  if (std::count(good.begin(), good.end(), good[0]) == c.batch) return run<float>(c, good[0]);
+  Convolution one = c;
+  one.batch = 1;
+  for (std::int64_t n = 0; n < c.batch; ++n) {
+    one.x.data = c.x.data + n * c.x.batch;
+    one.out = c.out + n * c.groups * c.rows * c.out_plane() * 2;
+    if (!run<float>(one, good[static_cast<std::size_t>(n)])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool run_convolution(const Convolution& c) noexcept {
   if (c.lines() * c.axes[2].out == 0 || c.groups * c.rows == 0) return true;
-  return c.x.dtype == Dtype::float64 ? run<double>(c) : run<float>(c);
+  try {
+    return c.x.dtype == Dtype::float64 ? run<double>(c, false) : run_images(c);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace suanzi
