@@ -15,6 +15,7 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.members import members
 from suanzi.conformance.model.numbers import real
 from suanzi.conformance.model.results import Run
+from suanzi.conformance.nn._calls import Call
 from suanzi.conformance.reports import html, json, junit
 from suanzi.conformance.reports.summary import parts
 from suanzi.status import InvalidArgument
@@ -97,3 +98,12 @@ def test_a_mixed_run_is_about_the_standard(run: Run) -> None:
                     results=[*run.results, other])  # fmt: skip
     assert mixed.catalogue == "standard"
     assert list(mixed.by_operator()) == ["add", "nn:softmax"]
+
+
+def test_a_group_or_a_data_class_that_the_kit_does_not_have_is_an_error() -> None:
+    """Its cases would be in no run."""
+    for wrong in ({"group": "emtpy"}, {"classes": ("ordinary", "odd")}):
+        with pytest.raises(ValueError, match="'a call' has the .* 'e?mtpy'|'a call' has .* 'odd'"):
+            Call("a call", {}, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'emtpy' is not a group of cases.*Did you mean 'empty'"):
+        Wanted().wants("emtpy", "float32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import threading
 import warnings
@@ -18,8 +19,9 @@ from helpers.standard_operators import REGISTRY
 from suanzi import interface
 from suanzi.conformance.cases.statuses import VALID
 from suanzi.conformance.subjects.suanzi_adapter import made
+from suanzi.interface.functions import _default
 from suanzi.registry import FUNCTIONS
-from suanzi.standard import interfaces
+from suanzi.standard import Parameter, interfaces
 
 S = sz.Status
 HERE = [facts for facts in interfaces().values() if facts.name in REGISTRY]
@@ -226,3 +228,11 @@ def test_domain_errors_in_order_warn_of_nothing() -> None:
             assert len(list(holding())) == 2
             assert raises()
     assert not raises()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e300])
+def test_a_default_of_any_float_is_written_as_python_reads_it(value: float) -> None:
+    def own(x: float = value) -> None: ...
+
+    written = _default(Parameter("x", str(value)), inspect.signature(own).parameters)
+    assert repr(eval(written)) == repr(value)

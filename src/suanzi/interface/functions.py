@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import isfinite
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -52,6 +53,8 @@ def _default(parameter: Parameter, own: Mapping[str, inspect.Parameter]) -> str:
     if parameter.required:
         return "REQUIRED"
     value = own[parameter.name].default
+    if isinstance(value, float) and not isfinite(value):
+        return f'float("{value}")'
     if value is None or type(value) in (bool, int, float, tuple):
         return repr(value)
     return f'"{getattr(value, "name", None) or value}"'

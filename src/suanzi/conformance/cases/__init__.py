@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from suanzi._hints import nearest
 from suanzi.conformance.model.basis import DEMANDED, why
 from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
 from suanzi.promote.library import learn_rules
@@ -65,6 +66,11 @@ class Wanted:
 
     def wants(self, group: str, dtype: str) -> bool:
         """Tell whether cases of a group and a dtype are wanted."""
+        if group not in GROUPS:  # no run would have them, and none would say so
+            raise ValueError(
+                f"{group!r} is not a group of cases; there are {', '.join(GROUPS)}."
+                f"{nearest(group, GROUPS)}"
+            )
         return Case("", group, dtype, "", {}, lambda: ()) in self
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from suanzi._hints import nearest
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
-from suanzi.conformance.model.case import Case, Expected, Output
+from suanzi.conformance.model.case import GROUPS, Case, Expected, Output
 from suanzi.conformance.model.data import LAYOUTS, numbers, ordinary, tensor
 from suanzi.conformance.model.numbers import FORMATS, NARROW, Value, decode, real, spacing
 from suanzi.conformance.subjects.wire import Data
@@ -52,6 +53,16 @@ class Call:
     """Only these; None: all of the operator's."""
     quick: bool = True
     """Whether it is in quick runs."""
+
+    def __post_init__(self) -> None:
+        """Raise for a group or a data class that the kit does not have: no run would have it."""
+        found = [("data class", name, CLASSES) for name in self.classes or ()]
+        for what, name, names in (("group", self.group, GROUPS), *found):
+            if name not in names:
+                raise ValueError(
+                    f"the call {self.title!r} has the {what} {name!r}; there are "
+                    f"{', '.join(names)}.{nearest(name, names)}"
+                )
 
 
 Fill = Callable[[str, Operand, Random], list[Value]]
