@@ -136,4 +136,4 @@ def test_what_cannot_be_exported_is_said(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="exists already; remove it"):
         export("ttk", tmp_path, "softmax", dtypes="float32", shapes=[(1, 5)])
     with pytest.raises(InvalidArgument, match="no case of softmax fits"):
-        export("ttk", tmp_path, "softmax", dtypes="float32", shapes=[])
+        export("ttk", tmp_path, "softmax", dtypes="float32", shapes=[()])

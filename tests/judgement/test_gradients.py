@@ -18,7 +18,8 @@ import pytest
 import suanzi as sz
 from suanzi.conformance.running.process import Backend, Subject
 from suanzi.judgement import Verdict
-from suanzi.judgement.engine import gradients_of, judge_with, operator_key
+from suanzi.judgement.arguments import gradients_of, operator_key
+from suanzi.judgement.engine import judge_with
 from suanzi.status import InvalidArgument
 
 HERE = Path(__file__).parent

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from suanzi._text import printable
-from suanzi.cli.typed import Json, Python, Words
+from suanzi.cli.children import children_ended
+from suanzi.cli.typed import Flag, Json, Python, Words
+from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 
@@ -26,7 +28,7 @@ def judge(
     framework: str | None = None,
     accumulate: str | None = None,
     standard: Words = None,
-    backward: bool = False,
+    backward: Flag = False,
     python: Python = None,
     timeout: float = 30.0,
     script: str | None = None,
@@ -81,39 +83,34 @@ def judge(
     export
         Write the cases for another kit instead: a format, `ttk` or `cann-bench`, and a folder.
     """
-    from suanzi.cli.terminal import progress_bar  # noqa: F401 - the terminal is set up
-    from suanzi.conformance.running.process import Subject
-    from suanzi.judgement.engine import gradients_of, judge_with, operator_key
-    from suanzi.judgement.standards import criteria_named
+    from suanzi.judgement.arguments import request
+    from suanzi.judgement.child import judge_in_child, kernel_backend
 
-    key = operator_key(op)  # unknown names are reported before anything is started
-    standards = criteria_named(_several(standard))
     shapes = [_shape(one) for one in shape] if shape else None
-    params = dict(map(_param, param or ()))
+    asked: dict[str, Any] = {
+        "dtypes": _several(dtype) if dtype else None,
+        "shapes": shapes,
+        "params": dict(map(_param, param or ())),
+    }
     if export is not None:
-        _export(export, op, bool(kernel or command), dtypes=_several(dtype) or None, shapes=shapes,
-                params=params)  # fmt: skip
+        _export(export, op, bool(kernel or command), **asked)
         return 0
-    backend = _backend(kernel, command, framework, device, python)
-    if backward and backend.adapter.endswith("kernel_adapter:Adapter"):
-        backend.options["gradients"] = gradients_of(key)
-    with Subject(backend, timeout) as asked:
-        found = judge_with(
-            asked,
-            kernel or str(command),
-            op,
-            dtypes=_several(dtype) or None,
-            shapes=shapes,
-            accumulate=accumulate,
-            params=params,
-            standards=[one.name for one in standards],
-            backward=backward,
-            progress=_dots if sys.stderr.isatty() and not json else None,
+    # Whatever is wrong with the call is reported before anything is started.
+    wanted = request(
+        op, accumulate=accumulate, standards=_several(standard), backward=backward, **asked
+    )
+    of = kernel_backend(kernel, command=command, framework=framework, device=device, python=python)
+    if script is not None and not Path(script).absolute().parent.is_dir():
+        raise InvalidArgument(f"judge: --script: the folder of {script!r} does not exist.")
+    progress = _dots if sys.stderr.isatty() and not json else None
+    with children_ended():
+        found = judge_in_child(
+            of, kernel or str(command), wanted, timeout=timeout, progress=progress
         )
     for line in (found.to_json() if json else str(found)).splitlines():
         print(line if json else printable(line))
     if script is not None and found.script:
-        Path(script).write_text(found.script, "utf-8")
+        write_file(script, found.script)
         print(f"Written to {script}: a program that shows the first failure.", file=sys.stderr)
     return 0 if found else 1
 
@@ -137,40 +134,11 @@ def _dots(result: Any) -> None:
     print("F" if result.outcome == "wrong" else ".", end="", file=sys.stderr, flush=True)
 
 
-def _backend(
-    kernel: str, command: str | None, framework: str | None, device: str | None, python: str | None
-) -> Any:
-    from suanzi.conformance.running.backends import LIBRARIES, backend
-    from suanzi.conformance.running.process import Backend
-
-    if bool(kernel) == bool(command):
-        raise InvalidArgument("judge: give a kernel, FILE::NAME, or a --command, and not both.")
-    if kernel.lower().endswith(LIBRARIES):
-        return backend(kernel, python)
-    options: dict[str, Any] = {"framework": framework, "device": device}
-    if command is not None:
-        if "{output}" not in command:
-            raise InvalidArgument("judge: --command must have {inputs} and {output} in it.")
-        options |= {"command": command}
-    else:
-        file, mark, name = kernel.rpartition("::")
-        if not mark:
-            raise InvalidArgument(
-                f"judge: {kernel!r} is not FILE::NAME, as kernels.py::my_softmax, nor a C library."
-            )
-        if not Path(file).is_file():
-            raise InvalidArgument(f"judge: the file {file!r} does not exist.")
-        options |= {"file": str(Path(file).absolute()), "function": name}
-    return Backend(
-        kernel or "the command", "kernel_adapter:Adapter", python or sys.executable, options
-    )
-
-
 def _shape(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(n) for n in text.lower().split("x") if n)
-    except ValueError:
-        raise InvalidArgument(f"judge: {text!r} is not a shape, as 4096x1000.") from None
+    sizes = text.strip().lower().split("x")
+    if not all(n.isascii() and n.isdigit() for n in sizes):
+        raise InvalidArgument(f"judge: --shape is {text!r}; give sizes joined by x: 4096x1000.")
+    return tuple(map(int, sizes))
 
 
 def _param(text: str) -> tuple[str, Any]:

@@ -17,10 +17,13 @@ from typing import Any
 
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.subjects.kernel_adapter import Adapter
-from suanzi.judgement.engine import gradients_of, judge_with, operator_key
+from suanzi.conformance.subjects.wire import Unsuitable
+from suanzi.judgement.arguments import request
+from suanzi.judgement.engine import judge_request
 from suanzi.judgement.findings import CODES, Finding
 from suanzi.judgement.own import assert_right, register
 from suanzi.judgement.verdict import CaseResult, Verdict
+from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
 __all__ = ["CODES", "CaseResult", "Finding", "Judge", "Verdict", "assert_right", "judge"]
@@ -67,15 +70,30 @@ class Judge:
             raise InvalidArgument(
                 f"judge: the kernel is a {type(kernel).__name__}; it must be callable."
             )
-        gradients = gradients_of(operator_key(op)) if backward else None
-        asked = Local(Adapter(kernel, framework=framework, device=device, gradients=gradients))
+        wanted = request(
+            op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params,
+            standards=standards, backward=backward,
+        )  # fmt: skip
+        asked = Local(_adapter(kernel, framework, device, wanted.gradients))
         asked.backend.options["device"] = device
         name = getattr(kernel, "__name__", type(kernel).__name__)
-        return judge_with(
-            asked, name, op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params,
-            standards=standards,
-            backward=backward,
-        )  # fmt: skip
+        return judge_request(asked, name, wanted)
+
+
+def _adapter(
+    kernel: Callable[..., Any],
+    framework: str | None,
+    device: str | None,
+    gradients: list[str] | None,
+) -> Adapter:
+    """Return a kernel as a subject; a framework or a device that does not exist is refused."""
+    try:
+        return Adapter(kernel, framework=framework, device=device, gradients=gradients)
+    except ImportError as error:
+        name = framework or "the framework"
+        raise NotInstalled(f"judge: {name} cannot be loaded: {error}.") from None
+    except (RuntimeError, Unsuitable) as error:
+        raise InvalidArgument(f"judge: {error}.") from None
 
 
 judge = Judge()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.filling import filled, numbers_of
 from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
+
+if TYPE_CHECKING:
+    from suanzi.judgement.arguments import Request
 
 GROUPS = frozenset({"plain", "broadcast", "special", "random", "sizes", "empty"})
 SIZES = (1, 7, 31, 33, 127, 129, 1023, 1025, 4097)
@@ -170,6 +173,12 @@ def _allowed(one: Output, truth: Array) -> Array:
 
 
 # ---- which ---------------------------------------------------------------------------------------
+
+
+def trials(wanted: Request) -> Iterator[Trial]:
+    """Give the trials that a request asks for."""
+    for key in (wanted.key, *([] if wanted.gradients is None else [f"{wanted.key}_bwd"])):
+        yield from chosen(key, wanted.dtypes, wanted.shapes, wanted.accumulate, wanted.params)
 
 
 def chosen(

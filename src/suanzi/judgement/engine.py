@@ -5,165 +5,42 @@ Truths are computed after the call. A case that would accept a wrong answer is n
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi._hints import nearest
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.model.numbers import FORMATS
-from suanzi.conformance.running.defaults import completed
 from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion
-from suanzi.dtypes import dtype as dtype_named
-from suanzi.judgement.cases import OWN_GRADIENTS, Bound, Trial, chosen, unnoticed
+from suanzi.judgement.arguments import (
+    Request,
+    every_gradient,
+    forward_of,
+    gradients_of,
+    misfit,
+    refuse_signature,
+    request,
+)
+from suanzi.judgement.cases import Bound, Trial, trials, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
 from suanzi.judgement.filling import dtype_of, numbers_of
 from suanzi.judgement.findings import CODES, Finding
 from suanzi.judgement.inference import inferred
-from suanzi.judgement.standards import criteria_named, rulings
+from suanzi.judgement.standards import rulings
 from suanzi.judgement.verdict import CaseResult, Outcome, Verdict
 from suanzi.registry import function
-from suanzi.standard import interface, interfaces
-from suanzi.standard.catalogues import catalogues, key_of
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensors.make import tensor
-from suanzi.truth import definitions
 
-DTYPES = ("float32", "float16", "bfloat16")
 _AGAIN = 3
 """How many cases are called twice, and in another batch."""
 _OUTCOMES = {"crashed": "JD002", "hung": "JD003", "broken": "JD102", "unsupported": "JD503"}
-
-
-def operator_key(name: str) -> str:
-    """Return the key of an operator by its name; those with a definition of their own come first.
-
-    >>> operator_key("softmax"), operator_key("add")
-    ('nn:softmax', 'add')
-    """
-    known = definitions()
-    for key in (name, *(key_of(of, name) for of in (*catalogues()[1:], "own"))):
-        if key in known:
-            return key
-    try:
-        return interface(name).key
-    except InvalidArgument:
-        every = {key.rpartition(":")[2] for key in known} | set(interfaces())
-        raise InvalidArgument(
-            f"judge: {name!r} is not an operator that has a truth here.{nearest(name, every)} "
-            "Register your own with sz.judge.register."
-        ) from None
-
-
-def dtype_names(wanted: Iterable[Any] | str | None) -> tuple[str, ...]:
-    """Return dtypes by suanzi's names; without any, float32, float16 and bfloat16."""
-    if wanted is None:
-        return DTYPES
-    some = wanted.split(",") if isinstance(wanted, str) else wanted
-    found = []
-    for one in some:
-        try:
-            found.append(dtype_named(one.strip() if isinstance(one, str) else one).name)
-        except StatusError as error:
-            raise InvalidArgument(f"judge: {error}") from None
-    other = [name for name in found if name not in FORMATS]
-    if other:
-        raise InvalidArgument(
-            f"judge: {other[0]} is not a dtype of real floating-point numbers; "
-            f"use {', '.join(FORMATS)}."
-        )
-    return tuple(dict.fromkeys(found))
-
-
-def every_gradient(key: str) -> list[str]:
-    """Return the inputs of an operator that its gradient is taken of, in order.
-
-    >>> every_gradient("nn:mse_loss")
-    ['x', 'target']
-    """
-    name, back = key.rpartition(":")[2], f"{key}_bwd"
-    if back not in definitions():
-        of = name.removesuffix("_bwd")
-        words = f"is a gradient itself; name the operator, {of}" if of != name else "has none here"
-        raise InvalidArgument(
-            f"judge: with backward, the operator needs a gradient, and {name} {words}."
-        )
-    if key in OWN_GRADIENTS:
-        return list(OWN_GRADIENTS[key])
-    return [one.removesuffix("_grad") for one in interface(back).outputs]
-
-
-def gradients_of(key: str) -> list[str]:
-    """Return the inputs of an operator whose gradients are judged: not the target of a loss."""
-    return [name for name in every_gradient(key) if name != "target"]
-
-
-# ---- which cases a kernel can take ---------------------------------------------------------------
-
-
-def defaults_of(op: str) -> Mapping[str, Any]:
-    """Return the parameters of an operator that have a default, with it."""
-    if op in definitions():
-        parameters = inspect.signature(definitions()[op]).parameters.values()
-        return {p.name: p.default for p in parameters if p.default is not p.empty}
-    return completed(op, {})
-
-
-def forward_of(case: Case) -> Case:
-    """Return the call of the kernel whose gradient a case asks for."""
-    arguments = {n: x for n, x in case.arguments.items() if n != "out_grad"}
-    return replace(case, op=case.op.removesuffix("_bwd"), arguments=arguments)
-
-
-def fits(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> bool:
-    """Tell whether a kernel can be called as a case asks for.
-
-    Tensors go in order; a parameter by its name, if the kernel has it. One that it has not must be
-    the default, or what the caller says that the kernel does.
-    """
-    tensors = [n for n, x in case.arguments.items() if isinstance(x, Data)]
-    if any(isinstance(x, list) and x and isinstance(x[0], Data) for x in case.arguments.values()):
-        return False
-    own = [name for name in accepted if not name.startswith("*")]
-    names = [name.rstrip("=/") for name in own]
-    if "?" in accepted:
-        names, own = [], []
-    elif "*" not in accepted and len(names) < len(tensors):
-        return False
-    named = {n: x for n, x in case.arguments.items() if n not in tensors}
-    missing = [n for n in own[len(tensors) :] if "=" not in n and n.rstrip("/") not in named]
-    if missing:
-        return False
-    defaults = defaults_of(case.op)
-    first = next((x for x in case.arguments.values() if isinstance(x, Data)), None)
-    for name, value in named.items():
-        if name in names[len(tensors) :] or "**" in accepted:
-            continue
-        meant = params.get(name, defaults.get(name, value if name in params else _NOTHING))
-        if not _same(name, value, meant, len(first.shape) if first else 0):
-            return False
-    return True
-
-
-_NOTHING = object()
-
-
-def _same(name: str, a: Any, b: Any, ndim: int) -> bool:
-    if name == "normalized_shape":  # the last axis, which no kernel asks for
-        return isinstance(a, int) or len(a) == 1
-    if name == "axis" and isinstance(a, int) and isinstance(b, int) and ndim:
-        return a % ndim == b % ndim
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return list(a) == list(b)
-    return bool(a == b)
 
 
 # ---- one case ------------------------------------------------------------------------------------
@@ -193,7 +70,7 @@ class Judging:
         answer = self.asked.ask(case)
         try:
             expected = trial.expect()
-        except (ValueError, IndexError):  # a size that the operator does not take
+        except (ValueError, IndexError, ArithmeticError):  # a size that the operator does not take
             expected = None
         if expected is None:
             return CaseResult(case.id, "not taken", case=case)
@@ -378,39 +255,49 @@ def judge_with(
     kernel: str,
     op: str,
     *,
-    dtypes: Any = None,
-    shapes: Sequence[Any] | None = None,
-    accumulate: str | None = None,
-    params: Mapping[str, Any] | None = None,
-    standards: Sequence[str] | str = (),
-    backward: bool = False,
+    seconds: float | None = None,
+    progress: Any = None,
+    **wanted: Any,
+) -> Verdict:
+    """Judge what answers calls, as an operator; the other arguments are those of `sz.judge`.
+
+    With `backward`, its gradients are judged, too; the adapter has been given `gradients_of`.
+    """
+    return judge_request(asked, kernel, request(op, **wanted), seconds=seconds, progress=progress)
+
+
+def judge_request(
+    asked: Asked,
+    kernel: str,
+    wanted: Request,
+    *,
     seconds: float | None = None,
     progress: Any = None,
 ) -> Verdict:
-    """Judge what answers calls, as an operator; `dtypes` that are named must be taken.
+    """Judge what answers calls; `progress` is called with the result of each case.
 
-    With `backward`, its gradients are judged, too; the adapter has been given `gradients_of`. No
-    more cases are put after `seconds`.
+    No more cases are put after `seconds`.
     """
     start = time.perf_counter()
-    key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
+    backward = wanted.gradients is not None
     framework, accepted = "C", ["*", "**"]
     if asked.backend.adapter.endswith("kernel_adapter:Adapter"):
         framework, *accepted = asked.facts.notes
     if backward and framework not in ("torch", "jax"):
         raise InvalidArgument(
             f"judge: backward needs a kernel of torch or jax, which derive gradients; this one is "
-            f"of {framework}. Judge a kernel that computes a gradient itself as {op}_bwd."
+            f"of {framework}. Judge a kernel that computes a gradient itself as "
+            f"{wanted.key}_bwd."
         )
-    must = frozenset(() if dtypes is None else names)
-    judging = Judging(asked, must, criteria_named(standards), backward, accumulate)
-    keys = [key, f"{key}_bwd"] if backward else [key]
+    judging = Judging(asked, wanted.must, wanted.criteria, backward, wanted.accumulate)
     results: list[CaseResult] = []
     seen: set[str] = set()
     stuck = 0
-    for trial in (trial for one in keys for trial in chosen(one, names, shapes, accumulate, fixed)):
+    why = "no case has these dtypes"
+    for trial in trials(wanted):
         called = forward_of(trial.case) if judging.pulls(trial.case) else trial.case
-        if not fits(called, accepted, fixed) or trial.case.id in seen:
+        if (unfit := misfit(called, accepted, wanted.params)) or trial.case.id in seen:
+            why = unfit if unfit and not results else why
             continue
         seen.add(trial.case.id)
         results.append(judging.judged(trial))
@@ -422,15 +309,19 @@ def judge_with(
             break
         if seconds is not None and time.perf_counter() - start > seconds:
             break
-    if accumulate is None:
-        results = inferred(results, judging.judged, fixed)
+    if not results:
+        raise refuse_signature(wanted.key, kernel, accepted, why)
+    if wanted.shapes and all(r.finding is None and r.outcome == "not taken" for r in results):
+        raise InvalidArgument(f"judge: {wanted.key} does not take the shapes {wanted.shapes}.")
+    if wanted.accumulate is None:
+        results = inferred(results, judging.judged, wanted.params)
     notes = list(judging.notes(results)) if all(r.outcome != "wrong" for r in results) else []
     judged = {r.id.split("/")[2] for r in results if r.outcome in ("right", "wrong")}
     for one in {f.code: f for f in _not_taken(results, judged)}.values():
         notes.append(one)
     device = asked.backend.options.get("device") or "cpu"
-    arithmetic = accumulate or "float32 (float64 for float64)"
+    arithmetic = wanted.accumulate or "float32 (float64 for float64)"
     return Verdict(
-        kernel, key, framework, device, arithmetic, tuple(results), tuple(notes),
+        kernel, wanted.key, framework, device, arithmetic, tuple(results), tuple(notes),
         time.perf_counter() - start, backward,
     )  # fmt: skip

@@ -12,9 +12,9 @@ from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
 from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
 from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
 from suanzi.conformance.subjects.wire import Data
+from suanzi.judgement.arguments import arithmetic_named, operator_key
 from suanzi.judgement.cases import OWN_GRADIENTS, by_definition, shape_of
 from suanzi.judgement.diagnosis import Result, diagnosed
-from suanzi.judgement.engine import operator_key
 from suanzi.judgement.filling import numbers_of
 from suanzi.status import InvalidArgument
 from suanzi.truth import definitions
@@ -120,7 +120,7 @@ def assert_right(
             f"assert_right: {op} has no parameter {strange[0]!r}; it has {', '.join(known)}."
         )
     dtype = made[0].dtype
-    due = by_definition(key, dtype, arguments, accumulate) or []
+    due = by_definition(key, dtype, arguments, arithmetic_named(accumulate)) or []
     case = Case(key, "plain", dtype, "given", arguments, lambda: ())
     for one, bound in zip(made, due, strict=False):
         if (one.dtype, one.shape) != (bound.dtype, bound.shape):

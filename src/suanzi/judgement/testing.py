@@ -8,8 +8,10 @@ from typing import Any
 
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.subjects.kernel_adapter import Adapter
-from suanzi.judgement.cases import Trial, chosen
-from suanzi.judgement.engine import Judging, dtype_names, fits, operator_key
+from suanzi.judgement.arguments import misfit, request
+from suanzi.judgement.cases import Trial
+from suanzi.judgement.cases import trials as trials_of
+from suanzi.judgement.engine import Judging
 
 
 def judged(
@@ -33,19 +35,18 @@ def judged(
     """
     import pytest
 
-    key, names, fixed = operator_key(op), dtype_names(dtypes), dict(params or {})
+    wanted = request(op, dtypes=dtypes, shapes=shapes, accumulate=accumulate, params=params)
     trials: dict[str, Trial] = {}
-    for trial in chosen(key, names, shapes, accumulate, fixed):
+    for trial in trials_of(wanted):
         trials.setdefault(trial.case.id.partition("/")[2], trial)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
         def run(suanzi_case: str, **given: Any) -> None:
             trial = trials[suanzi_case]
             adapter = Adapter(function(**given), framework=framework, device=device)
-            if not fits(trial.case, adapter.accepted(), fixed):
-                pytest.skip("the kernel does not take the parameters of this case")
-            must = frozenset(() if dtypes is None else names)
-            found = Judging(Local(adapter), must, accumulate=accumulate).judged(trial)
+            if why := misfit(trial.case, adapter.accepted(), wanted.params):
+                pytest.skip(f"the kernel does not fit this case: {why}")
+            found = Judging(Local(adapter), wanted.must, accumulate=wanted.accumulate).judged(trial)
             if found.outcome == "wrong":
                 pytest.fail(f"{op} is wrong: {found.finding}", pytrace=False)
             if found.outcome != "right":

@@ -28,6 +28,7 @@ from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.members import members
 from suanzi.conformance.running.defaults import completed, completed_steps
+from suanzi.conformance.running.descendants import descendants, end_all
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.library import registered, rule_set
@@ -99,6 +100,8 @@ class Backend:
     """The module and the class, for the worker."""
     python: str = sys.executable
     options: dict[str, Any] = field(default_factory=dict)
+    command: str = "check"
+    """Which command asks, for its errors."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ class Subject:
             )
         except OSError as error:
             raise InvalidArgument(
-                f"check: {self.backend.python!r} cannot be run: {error.strerror}."
+                f"{self.backend.command}: {self.backend.python!r} cannot be run: {error.strerror}."
             ) from None
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
@@ -205,25 +208,28 @@ class Subject:
         limit = max(_START_SECONDS, self.timeout)
         line = self._line(limit)
         said = _read_json(line or b"")
+        who = f"{self.backend.command}: {self.backend.title}"
         if "hello" not in said:
-            why = said.get("failed") or said.get("broken") or self._last_words()
+            words = said.get("failed") or said.get("broken") or self._last_words()
             late = f" within {limit:g} s; --timeout allows more" if line is None else ""
-            why = printable(str(why or f"it says nothing{late}"))
+            why = printable(str(words or f"it says nothing{late}")).rstrip(".")
             code = (
                 None if self._process is None else self._end(0.5 if line is None else _EXIT_SECONDS)
             )
             if code == 3:
                 raise NotInstalled(
-                    f"check: {self.backend.title} cannot be loaded by {self.backend.python}: "
-                    f"{why}. Install it there, or name an interpreter that has it with --python."
+                    f"{who} cannot be loaded by {self.backend.python}: {why}. "
+                    f"Install it there, or name an interpreter that has it with --python."
                 )
-            raise InvalidArgument(f"check: {self.backend.title} cannot be started: {why}.")
+            if not line and line is not None and not words:
+                why = f"its process ended with {ending(code or 0)} before it was ready"
+            raise InvalidArgument(f"{who} cannot be started: {why}.")
         try:
             return _facts(said["hello"])
         except Malformed as error:
             self._end()
             raise InvalidArgument(
-                f"check: {self.backend.title} cannot be started: its description of itself is "
+                f"{who} cannot be started: its description of itself is "
                 f"wrong: {printable(str(error))}."
             ) from None
 
@@ -322,6 +328,7 @@ class Subject:
         """End the process, after so many seconds by force, and return how it ended."""
         assert self._process is not None
         process, self._process = self._process, None
+        below = descendants(process.pid)
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 with suppress(BrokenPipeError):
@@ -332,6 +339,7 @@ class Subject:
             process.kill()
             code = process.wait()
         _kill_group(process.pid)
+        end_all(below)
         self._forget_errors()
         return code
 
@@ -342,8 +350,10 @@ class Subject:
     def kill(self) -> None:
         """End the process at once, whatever it is doing, and what it started."""
         if self._process is not None:
+            below = descendants(self._process.pid)
             _kill_group(self._process.pid)
             self._process.kill()
+            end_all(below)
 
     def close(self) -> None:
         """End the process."""

@@ -19,6 +19,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -26,10 +27,10 @@ import numpy as np
 
 if __package__:
     from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
-    from suanzi.conformance.subjects.wire import Broken, Data, Unsupported
+    from suanzi.conformance.subjects.wire import Broken, Data, Unsuitable, Unsupported
 else:
     from kernel_tensors import FRAMEWORKS_BY_NAME
-    from wire import Broken, Data, Unsupported
+    from wire import Broken, Data, Unsuitable, Unsupported
 
 FRAMEWORKS = ("torch", "jax", "cupy", "paddle", "mindspore", "suanzi", "numpy")
 _ALSO = {"triton": "torch", "jaxlib": "jax", "flax": "jax", "torch_npu": "torch"}
@@ -76,21 +77,30 @@ def load(file: str, name: str) -> Callable[..., Any]:
     sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(os.path.splitext(base)[0], file)
     if spec is None or spec.loader is None:
-        raise TypeError(f"{file} is not a file of Python")
+        raise Unsuitable(f"{file} is not a file of Python; its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except SystemExit as error:
-        raise TypeError(f"{file} ends the interpreter when it is imported ({error})") from None
+        raise Unsuitable(f"{file} ends the interpreter when it is imported ({error})") from None
+    except ImportError:
+        raise
+    except Exception as error:
+        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
+        at = getattr(error, "lineno", None) or (lines or ["?"])[-1]
+        words = getattr(error, "msg", None) or error
+        raise Unsuitable(
+            f"{file}, line {at}, fails when it is imported: {type(error).__name__}: {words}"
+        ) from None
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
             known = sorted(n for n, v in vars(found).items() if callable(v) and n[:1] != "_")
-            raise TypeError(f"{file} has no {part}; it has {', '.join(known) or 'no functions'}")
+            raise Unsuitable(f"{file} has no {part}; it has {', '.join(known) or 'no functions'}")
         found = getattr(found, part)
     if not callable(found):
-        raise TypeError(f"{name} of {file} is a {type(found).__name__}, not a function")
+        raise Unsuitable(f"{name} of {file} is of type {type(found).__name__}, not a function")
     return found
 
 
@@ -111,7 +121,8 @@ def _command(text: str) -> Callable[..., Any]:
             words = words.replace("{output}", shlex.quote(output))
             done = subprocess.run(words, shell=True, capture_output=True, text=True)
             if done.returncode:
-                raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip()[-500:]}")
+                words = done.stderr.strip()[-500:]
+                raise RuntimeError(f"exit status {done.returncode}{': ' if words else ''}{words}")
             if not os.path.exists(output):
                 raise RuntimeError("the command wrote no output")
             made = np.load(output)
@@ -126,6 +137,14 @@ def _as_bits(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind != "V":
         return array
     return array.view({1: np.uint8, 2: np.uint16}[array.dtype.itemsize])
+
+
+def _framework(name: str, device: str | None) -> Any:
+    try:
+        return FRAMEWORKS_BY_NAME[name](device)
+    except (RuntimeError, AssertionError, ValueError, TypeError) as error:
+        words = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise Unsuitable(f"{name} has no device {device!r} here: {words}") from None
 
 
 class Adapter:
@@ -153,10 +172,10 @@ class Adapter:
         self.name = getattr(self.kernel, "__name__", type(self.kernel).__name__)
         chosen = framework or framework_of(self.kernel)
         if chosen not in FRAMEWORKS_BY_NAME:
-            raise TypeError(
-                f"{chosen} is not a framework; there are {', '.join(FRAMEWORKS_BY_NAME)}"
+            raise Unsuitable(
+                f"{chosen!r} is not a framework; there are {', '.join(FRAMEWORKS_BY_NAME)}"
             )
-        self.framework: Any = FRAMEWORKS_BY_NAME[chosen](device)
+        self.framework: Any = _framework(chosen, device)
         self.notes = [chosen, *self.accepted()]
         self._memory: dict[tuple[str, tuple[int, ...], int], Any] = {}
         self._taken: dict[tuple[str, tuple[int, ...]], int] = {}

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 if __package__:
-    from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsupported
+    from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsuitable, Unsupported
 else:
-    from wire import ITEMSIZE, Broken, Data, Unsupported
+    from wire import ITEMSIZE, Broken, Data, Unsuitable, Unsupported
 
 
 def _array(data: Data) -> np.ndarray:
@@ -56,7 +56,7 @@ class Numpy:
 
     def __init__(self, device: str | None = None) -> None:
         if device not in (None, "cpu"):
-            raise Unsupported(f"{self.name} has no device {device!r} here")
+            raise Unsuitable(f"{self.name} has no device {device!r}; its tensors are on the cpu")
 
     def make(self, data: Data) -> Any:
         return _array(data)
@@ -112,6 +112,7 @@ class Torch(Numpy):
         import torch
 
         self.torch, self.device = torch, torch.device(device or "cpu")
+        torch.empty(1, device=self.device)  # or it does not exist
 
     def _dtype(self, name: str) -> Any:
         found = getattr(self.torch, name, None)

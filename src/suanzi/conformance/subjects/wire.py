@@ -46,6 +46,10 @@ LARGEST = 1 << 28
 """The bytes of the largest tensor that is sent in a few; a forged file may ask for more."""
 
 
+class Unsuitable(Exception):
+    """What cannot be a subject at all; the words say why, and what is expected."""
+
+
 class Unsupported(Exception):
     """What a subject does not have: an interface, a dtype, a layout. Say why in words."""
 

@@ -84,6 +84,9 @@ def _die_with_the_kit() -> None:
 
         kill = 9
         ctypes.CDLL(None).prctl(1, kill)  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(
+            36, 1
+        )  # PR_SET_CHILD_SUBREAPER: what a call leaves behind stays below
 
 
 class Lent:
@@ -420,6 +423,8 @@ def _status(adapter: Any, error: Exception) -> Any:
 
 def _said(error: Exception) -> str:
     """Return an error in words, and not in too many."""
+    if isinstance(error, wire.Unsuitable):
+        return str(error)[:LONGEST]
     return f"{type(error).__name__}: {error}"[:LONGEST]
 
 

@@ -1,0 +1,74 @@
+"""A kernel in a process of its own: from a file, a C library or a command."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from suanzi.conformance.running.backends import LIBRARIES, backend
+from suanzi.conformance.running.process import Backend, Subject
+from suanzi.judgement.arguments import Request
+from suanzi.judgement.engine import judge_request
+from suanzi.judgement.verdict import Verdict
+from suanzi.status import InvalidArgument
+
+ADAPTER = "kernel_adapter:Adapter"
+
+
+def kernel_backend(
+    kernel: str,
+    *,
+    command: str | None = None,
+    framework: str | None = None,
+    device: str | None = None,
+    python: str | None = None,
+) -> Backend:
+    """Return how the process of a kernel is started: ``FILE::NAME``, a C library or a command."""
+    if bool(kernel) == bool(command):
+        raise InvalidArgument("judge: give a kernel, FILE::NAME, or a --command, and not both.")
+    if kernel.lower().endswith(LIBRARIES):
+        if not Path(kernel).is_file():
+            raise InvalidArgument(f"judge: the library {kernel!r} does not exist.")
+        return backend(kernel, python)
+    options: dict[str, Any] = {"framework": framework, "device": device}
+    if command is not None:
+        if "{output}" not in command:
+            raise InvalidArgument("judge: --command must have {inputs} and {output} in it.")
+        options |= {"command": command}
+    else:
+        file, mark, name = kernel.rpartition("::")
+        if not mark or not name:
+            raise InvalidArgument(
+                f"judge: {kernel!r} is not FILE::NAME, as kernels.py::my_softmax, nor a C library."
+            )
+        if not Path(file).is_file():
+            what = "is a folder" if Path(file).is_dir() else "does not exist"
+            raise InvalidArgument(f"judge: the file {file!r} {what}; give FILE::NAME.")
+        options |= {"file": str(Path(file).absolute()), "function": name}
+    title = kernel or "the command"
+    return Backend(title, ADAPTER, python or sys.executable, options, "judge")
+
+
+def judge_in_child(
+    kernel: Backend,
+    title: str,
+    wanted: Request,
+    *,
+    timeout: float = 30.0,
+    started: Callable[[Subject], Any] | None = None,
+    progress: Callable[[Any], Any] | None = None,
+) -> Verdict:
+    """Judge a kernel in its own process; `started` gets that process, to end it from elsewhere."""
+    if not (math.isfinite(timeout) and timeout > 0):
+        raise InvalidArgument(f"judge: the timeout is {timeout:g}; give seconds, more than 0.")
+    if wanted.gradients is not None and kernel.adapter == ADAPTER:
+        kernel.options["gradients"] = wanted.gradients
+    subject = Subject(kernel, timeout, later=True)
+    with subject:
+        if started is not None:
+            started(subject)
+        subject.greet()
+        return judge_request(subject, title, wanted, progress=progress)
