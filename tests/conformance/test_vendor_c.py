@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.c_compiler import HEADER, compiler
+from helpers.once import once
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.check import check
 from suanzi.conformance.header import header
@@ -49,10 +50,13 @@ def make(*settings):
 
 @pytest.fixture(scope="module")
 def vendor(tmp_path_factory):
-    cc = compiler("cc", "gcc", "clang")
     if shutil.which("make") is None:
         pytest.skip("needs make")
-    folder = tmp_path_factory.mktemp("vendor")
+    return once(tmp_path_factory, "vendor", made)
+
+
+def made(folder):
+    cc = compiler("cc", "gcc", "clang")
     done = make(f"CC={cc}", f"BUILD={folder}", "CFLAGS=-O1 -Werror")
     assert done.returncode == 0, done.stderr
     assert (folder / HEADER).read_text("utf-8") == header()
@@ -61,7 +65,11 @@ def vendor(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def results(vendor):
+def results(vendor, tmp_path_factory):
+    return once(tmp_path_factory, "vendor-results", lambda _: checked(vendor))
+
+
+def checked(vendor):
     # The quick cases have no float64, which only tanh needs. A hang takes the time limit.
     few = Wanted(dtypes=frozenset({"any", "bool", "int8", "float32"}), rules="strict", quick=True)
     jobs = [Job(op, few) for op in [*RIGHT, *WRONG] if op != "tanh"]
