@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -137,7 +138,7 @@ SHARE_MEMORY = """wrap_tensor contiguous reshape expand_dims squeeze transpose s
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-@settings(max_examples=25)
+@settings(max_examples=25 if "SUANZI_EXPLORE" in os.environ else 12)
 @given(data=st.data())
 def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
     function = operator_of(name)
