@@ -83,10 +83,6 @@ struct Plan {
   std::int64_t plane_size() const { return axes[0].in * axes[1].in * axes[2].in; }
   std::int64_t outputs() const { return axes[0].out * axes[1].out * axes[2].out; }
   std::int64_t row(std::int64_t z, std::int64_t y) const { return (z * axes[1].in + y) * axes[2].in; }
-  nb::object new_output(Dtype dtype) const {
-    std::int64_t dims[4] = {planes, axes[0].out, axes[1].out, axes[2].out};
-    return raise_or(new_dense_tensor(dtype, 4, dims));
-  }
   // Calls body(z, y) for the rows of the window of an output row.
   template <class F>
   void each_row(std::int64_t oz, std::int64_t oy, F&& body) const {
@@ -107,6 +103,13 @@ const Tensor& read(nb::handle object, const std::vector<std::int64_t>& windows) 
 }
 
 std::byte* data_of(const nb::object& made) { return tensor_of(made.ptr())->data(); }
+
+// A tensor for the results. It comes before the plan, which has numbers for each of them.
+nb::object new_output(const Tensor& x, const std::vector<std::int64_t>& windows, Dtype dtype) {
+  std::int64_t dims[4] = {x.dims()[0], windows[4], windows[9], windows[14]};
+  if (std::min({dims[1], dims[2], dims[3]}) < 0) throw nb::value_error("not what pooling takes");
+  return raise_or(new_dense_tensor(dtype, 4, dims));
+}
 
 // Runs body(begin, end, failed) over `count` units of some work each, on threads.
 template <class F>
@@ -184,9 +187,10 @@ class Worker {
 
 nb::object pool(nb::handle object, int kind, const std::vector<std::int64_t>& windows, bool counts_padding,
                 double divisor) {
-  Plan plan(read(object, windows), windows, counts_padding, divisor);
-  nb::object output = plan.new_output(plan.x.dtype);
+  const Tensor& x = read(object, windows);
+  nb::object output = new_output(x, windows, x.dtype);
   if (!tensor_of(output.ptr())->size) return output;
+  Plan plan(x, windows, counts_padding, divisor);
   std::byte* out = data_of(output);
   std::int64_t units = plan.planes * plan.axes[0].out * plan.axes[1].out;
   share(plan.x, units, std::max(plan.x.size / units, plan.axes[2].out),
@@ -279,14 +283,15 @@ void positions(const Plan& p, std::int64_t begin, std::int64_t end, std::byte* o
 }
 
 nb::object pool_positions(nb::handle object, const std::vector<std::int64_t>& windows) {
-  Plan plan(read(object, windows), windows, false, 0);
-  nb::object output = plan.new_output(plan.x.dtype), indices = plan.new_output(Dtype::int64);
-  if (tensor_of(output.ptr())->size)
-    share(plan.x, plan.planes, plan.plane_size(), [&](std::int64_t begin, std::int64_t end, std::atomic<bool>& failed) {
-      auto* to = reinterpret_cast<std::int64_t*>(data_of(indices));
-      if (plan.lanes.lane) positions<double>(plan, begin, end, data_of(output), to, failed);
-      else positions<float>(plan, begin, end, data_of(output), to, failed);
-    });
+  const Tensor& x = read(object, windows);
+  nb::object output = new_output(x, windows, x.dtype), indices = new_output(x, windows, Dtype::int64);
+  if (!tensor_of(output.ptr())->size) return nb::make_tuple(output, indices);
+  Plan plan(x, windows, false, 0);
+  share(plan.x, plan.planes, plan.plane_size(), [&](std::int64_t begin, std::int64_t end, std::atomic<bool>& failed) {
+    auto* to = reinterpret_cast<std::int64_t*>(data_of(indices));
+    if (plan.lanes.lane) positions<double>(plan, begin, end, data_of(output), to, failed);
+    else positions<float>(plan, begin, end, data_of(output), to, failed);
+  });
   return nb::make_tuple(output, indices);
 }
 
@@ -344,12 +349,13 @@ class Backward {
 
 nb::object pool_bwd(nb::handle out_grad, nb::handle object, int kind, const std::vector<std::int64_t>& windows,
                     bool counts_padding, double divisor) {
-  Plan plan(read(object, windows), windows, counts_padding, divisor);
-  const Tensor& grad = read(out_grad, windows);
-  if (grad.dtype != plan.x.dtype || grad.size != plan.planes * plan.outputs())
+  const Tensor &x = read(object, windows), &grad = read(out_grad, windows);
+  const std::int64_t* d = grad.dims();
+  if (grad.dtype != x.dtype || d[0] != x.dims()[0] || d[1] != windows[4] || d[2] != windows[9] || d[3] != windows[14])
     throw nb::value_error("not what pooling takes");
-  nb::object output = raise_or(new_dense_tensor(plan.x.dtype, 4, plan.x.dims()));
-  if (!plan.x.size) return output;
+  nb::object output = raise_or(new_dense_tensor(x.dtype, 4, x.dims()));
+  if (!x.size) return output;
+  Plan plan(x, windows, counts_padding, divisor);
   std::byte* out = data_of(output);
   Kept kept(grad);
   share(plan.x, plan.planes, plan.plane_size(), [&](std::int64_t begin, std::int64_t end, std::atomic<bool>& failed) {

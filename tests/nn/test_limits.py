@@ -34,6 +34,8 @@ def ones(*shape: int, dtype: sz.DType = sz.float32) -> sz.Tensor:
         lambda: nn.conv1d(huge(1, HUGE, 1), huge(1, HUGE, 1)),
         lambda: nn.ctc_loss(huge(HUGE, 1, 1), [[0]], [1], [0]),
         lambda: nn.fold(huge(1, 1, HUGE), 2**31 - 1, 1, padding=2**31 - 1),
+        lambda: nn.unfold(ones(1, 1, 2, 2), 1, padding=2**31 - 1),  # 2**64 positions
+        lambda: nn.adaptive_max_pool3d(ones(1, 1, 1, 1), 2**20),
         lambda: nn.one_hot(sz.tensor([HUGE])),
         lambda: nn.softmax(huge(HUGE)),
         lambda: nn.dropout(huge(HUGE), seed=1),
@@ -48,6 +50,7 @@ def test_no_elements_take_no_time() -> None:
     none, labels = _core.empty((HUGE, 0, 2), sz.float32), _core.empty((0, HUGE), sz.int64)
     assert nn.ctc_loss(none, labels, [], [], reduction="sum").item() == 0
     assert nn.ctc_loss_bwd(ones(), none, labels, [], []).shape == (HUGE, 0, 2)
+    assert nn.adaptive_max_pool1d(_core.empty((0, 1, 3), sz.float32), 2**31 - 1).shape[0] == 0
     table = _core.empty((HUGE, 0), sz.float32)
     assert nn.embedding_bwd(_core.empty((1, 0), sz.float32), table, sz.tensor([7])).shape == (
         HUGE,

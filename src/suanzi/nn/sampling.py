@@ -14,7 +14,7 @@ from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.declare import operator
 from suanzi.resolve.scalars import integer_argument
 from suanzi.shapes import MAX_NDIM
-from suanzi.status import DimensionsMismatch
+from suanzi.status import AllocFailed, DimensionsMismatch
 from suanzi.tensors.parts import permuted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
 
@@ -70,7 +70,11 @@ def _windows(op: Operator, sizes: tuple[int, ...], how: dict[str, Any]) -> _Wind
 def _unfolded(op: Operator, name: str, x: Tensor, how: dict[str, Any]) -> Tensor:
     """Return the windows of images as columns."""
     given, has_batch = with_batch(op, name, x, 2)
-    made = _core.nn_unfold(given, *_windows(op, given.shape[2:], how))
+    windows = _windows(op, given.shape[2:], how)
+    shape = (given.shape[1] * windows.taps, windows.positions[0] * windows.positions[1])
+    if max(shape) >= 2**63:
+        raise AllocFailed(f"not enough memory for columns of shape {shape}; use a smaller padding.")
+    made = _core.nn_unfold(given, *windows)
     return made if has_batch else made.reshape(*made.shape[1:])
 
 
