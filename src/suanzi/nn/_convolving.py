@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suanzi import _core
@@ -227,8 +228,10 @@ def _sum_of_channels(gradient: Tensor) -> Tensor:
 
 
 def convolve(name: str, axes: int, tensors: dict[str, Any], how: dict[str, Any]) -> Tensor:
-    """Return the convolution of an operator of some axes."""
-    return _result(_forward(REGISTRY[f"nn:{name}"], axes, tensors, how), False)
+    """Return the convolution, or the transposed one, of an operator of some axes."""
+    op = REGISTRY[f"nn:{name}"]
+    read, transposed = _kind_of(op)
+    return _result(read(op, axes, tensors, how), transposed)
 
 
 def convolve_bwd(
@@ -236,21 +239,13 @@ def convolve_bwd(
 ) -> Gradients:
     """Return the gradients of the tensors that are given."""
     op = REGISTRY[f"nn:{name}"]
-    found = float_operands(op, {"out_grad": gradient, **tensors})
+    read, transposed = _kind_of(op)
+    found: dict[str, Any] = {**float_operands(op, {"out_grad": gradient, **tensors})}
     of = found.pop("out_grad")
-    return _gradients(op, of, _forward(op, axes, dict(found), how), False)
+    return _gradients(op, of, read(op, axes, found, how), transposed)
 
 
-def transpose(name: str, axes: int, tensors: dict[str, Any], how: dict[str, Any]) -> Tensor:
-    """Return the transposed convolution of an operator of some axes."""
-    return _result(_transposed(REGISTRY[f"nn:{name}"], axes, tensors, how), True)
-
-
-def transpose_bwd(
-    name: str, axes: int, gradient: Any, tensors: dict[str, Any], how: dict[str, Any]
-) -> Gradients:
-    """Return the gradients of the tensors that are given."""
-    op = REGISTRY[f"nn:{name}"]
-    found = float_operands(op, {"out_grad": gradient, **tensors})
-    of = found.pop("out_grad")
-    return _gradients(op, of, _transposed(op, axes, dict(found), how), True)
+def _kind_of(op: Operator) -> tuple[Callable[..., Operands], bool]:
+    """Return what reads the operands of an operator, and whether it is transposed."""
+    transposed = op.name.startswith("conv_transpose")
+    return (_transposed if transposed else _forward), transposed

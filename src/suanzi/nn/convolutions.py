@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from suanzi.nn._convolving import Gradients, convolve, convolve_bwd, transpose, transpose_bwd
+from suanzi.nn._convolving import Gradients, convolve, convolve_bwd
 from suanzi.registry import ARITHMETIC, FLOATS
 from suanzi.resolve.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
@@ -201,7 +201,7 @@ def conv_transpose1d(
     """
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     how["output_padding"] = output_padding
-    return transpose("conv_transpose1d", 1, {"x": x, "weight": weight, "bias": bias}, how)
+    return convolve("conv_transpose1d", 1, {"x": x, "weight": weight, "bias": bias}, how)
 
 
 @operator("5.8", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -226,7 +226,7 @@ def conv_transpose1d_bwd(
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     how["output_padding"] = output_padding
     tensors = {"x": x, "weight": weight, "bias": bias}
-    return transpose_bwd("conv_transpose1d_bwd", 1, out_grad, tensors, how)
+    return convolve_bwd("conv_transpose1d_bwd", 1, out_grad, tensors, how)
 
 
 @operator("5.9", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -253,7 +253,7 @@ def conv_transpose2d(
     """
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     how["output_padding"] = output_padding
-    return transpose("conv_transpose2d", 2, {"x": x, "weight": weight, "bias": bias}, how)
+    return convolve("conv_transpose2d", 2, {"x": x, "weight": weight, "bias": bias}, how)
 
 
 @operator("5.10", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -278,7 +278,7 @@ def conv_transpose2d_bwd(
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     how["output_padding"] = output_padding
     tensors = {"x": x, "weight": weight, "bias": bias}
-    return transpose_bwd("conv_transpose2d_bwd", 2, out_grad, tensors, how)
+    return convolve_bwd("conv_transpose2d_bwd", 2, out_grad, tensors, how)
 
 
 @operator("5.11", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -303,7 +303,7 @@ def conv_transpose3d(
     """
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     how["output_padding"] = output_padding
-    return transpose("conv_transpose3d", 3, {"x": x, "weight": weight, "bias": bias}, how)
+    return convolve("conv_transpose3d", 3, {"x": x, "weight": weight, "bias": bias}, how)
 
 
 @operator("5.12", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -328,4 +328,4 @@ def conv_transpose3d_bwd(
     how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     how["output_padding"] = output_padding
     tensors = {"x": x, "weight": weight, "bias": bias}
-    return transpose_bwd("conv_transpose3d_bwd", 3, out_grad, tensors, how)
+    return convolve_bwd("conv_transpose3d_bwd", 3, out_grad, tensors, how)
