@@ -64,6 +64,16 @@ def codes(rules: str | sz.RuleSet, *calls: tuple[Any, ...]) -> list[str]:
         ("cann", ("add", ["u16", "f32"], "f32"), "SZ002"),
         ("cann", ("add", ["f32", "f32"], "f32"), None),
         ("cann", ("add", ["f16", 2.5], "f16"), None),
+        ("torch_npu", ("mul", ["bf16", "0d:f32"], "bf16"), None),
+        ("torch_npu", ("clamp", ["f16", "0d:f32"], "f16"), None),
+        ("torch_npu", ("add", ["u16", "f32"], "f32"), "SZ002"),
+        ("torch_npu", ("exp", ["i32"], "f32"), "SZ004"),
+        ("torch_npu", ("double", ["f32"], "f64"), "SZ001"),
+        ("torch_npu", ("to", ["i64", None], "f64"), "SZ003"),
+        ("torch_npu", ("to", ["f64", None], "f64"), None),
+        ("torch_npu", ("to", ["f32", None], "f16"), None),
+        ("torch_npu", ("to", ["f32", None, None], "f64"), None),
+        ("torch_npu", ("to", ["f32", "f64"], "f64"), None),
         ("paddle", ("mul", ["i64", "f32"], "f32"), "SZ002"),
         ("paddle", ("eq", ["i64", "i32"], "bool"), "SZ002"),
         ("paddle", ("mul", ["i64", 0.5], "f32"), None),
@@ -97,8 +107,23 @@ def test_every_value_of_a_loop_counts() -> None:
 def test_the_fix_keeps_what_torch_gave() -> None:
     (one,) = judged("cann", ("mul", ["bf16", "0d:f32"], "bf16")).findings
     assert one.verdict.fix is not None
-    assert one.verdict.fix.code == "aclnnCast(x, ACL_BF16)"
+    assert one.verdict.fix.code == "x.to(torch.bfloat16)"
     assert one.verdict.question == "mul(bfloat16, 0-d float32)"
+
+
+def test_aclnn_computes_in_its_dtype_and_nothing_follows() -> None:
+    widens, later = ("mul", ["bf16", "0d:f32"], "bf16"), ("exp", ["bf16@0"], "bf16")
+    (one,) = judged("cann", widens, later).findings
+    assert one.verdict.text == (
+        "computed in float32, bfloat16 in torch, and cast to the out that you allocate"
+    )
+    assert one.followers == []
+
+
+def test_what_is_not_cast_to_float64_stays_float32_from_then_on() -> None:
+    (one,) = judged("torch_npu", ("double", ["f16"], "f64"), ("mul", ["f64@0", 2], "f64")).findings
+    assert one.verdict.text == "float32, float64 in torch"
+    assert [call.operator for call in one.followers] == ["mul"]
 
 
 class TestWriting:
@@ -110,7 +135,7 @@ class TestWriting:
             "SZ007", "float32 from then on, where torch keeps float16",
         )  # fmt: skip
         assert one.verdict.fix is not None
-        assert one.verdict.fix.code == "x.astype(jnp.float16)"
+        assert one.verdict.fix.code == "x.to(torch.float16)"
 
     def test_where_it_keeps_its_dtype_nothing_is_said(self) -> None:
         assert codes("cann", self.IN_PLACE) == []
@@ -143,7 +168,7 @@ class TestCarried:
 
     def test_followers_are_told_apart_from_their_root(self) -> None:
         found = judged(
-            "cann",
+            "jax",
             self.WIDENS,
             ("view", ["f16@0", 3], "f16"),
             ("add", ["f16@1", 2], "f16"),
@@ -154,12 +179,12 @@ class TestCarried:
 
     def test_a_cast_ends_it(self) -> None:
         found = judged(
-            "cann", self.WIDENS, ("to", ["f16@0"], "f16"), ("add", ["f16@1", "f16"], "f16")
+            "jax", self.WIDENS, ("to", ["f16@0"], "f16"), ("add", ["f16@1", "f16"], "f16")
         )
         assert found.findings[0].followers == []
 
     def test_a_wider_partner_ends_it(self) -> None:
-        (root,) = judged("cann", self.WIDENS, ("add", ["f16@0", "f32"], "f32")).findings
+        (root,) = judged("jax", self.WIDENS, ("add", ["f16@0", "f32"], "f32")).findings
         assert root.followers == []
 
     def test_what_is_refused_only_then(self) -> None:
@@ -177,12 +202,12 @@ class TestCarried:
         assert found.findings[0].followers == []
 
     def test_a_tensor_with_other_data_since_carries_nothing(self) -> None:
-        found = judged("cann", self.WIDENS, ("add", ["bf16@0", "bf16"], "bf16"))
+        found = judged("jax", self.WIDENS, ("add", ["bf16@0", "bf16"], "bf16"))
         assert found.findings[0].followers == []
 
     def test_the_lines_of_one_finding_are_counted(self) -> None:
         again = ("mul", ["f16", "0d:f32@7"], "f16", {"where": ["m.py", 1, "f", "m"]})
-        (one,) = judged("cann", self.WIDENS, again).findings
+        (one,) = judged("jax", self.WIDENS, again).findings
         assert one.count == 2
 
 

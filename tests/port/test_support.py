@@ -36,6 +36,11 @@ def test_a_users_crash_is_a_finding() -> None:
     assert found(EXPM1.format("f32"), "cann") == []
 
 
+def test_torch_npu_has_the_operators_of_cann() -> None:
+    assert found(EXPM1.format("f64"), "torch_npu") == found(EXPM1.format("f64"), "cann") != []
+    assert found(EXPM1.format("bf16"), "torch_npu", "910") != []
+
+
 def test_what_only_one_chip_lacks_is_told_where_it_is_named() -> None:
     bf16 = EXPM1.format("bf16")
     assert found(bf16, "cann") == []

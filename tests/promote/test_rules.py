@@ -13,8 +13,8 @@ from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.values import contains
 
-NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch numpy jax jax_x32 array_api
-    openvino strict lossless""".split()
+NAMES = """cann mindspore paddle paddle_compare_fix paddle_table torch torch_npu numpy jax jax_x32
+    array_api openvino strict lossless""".split()
 
 
 def test_the_rule_sets_are_there() -> None:

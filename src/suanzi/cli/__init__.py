@@ -56,7 +56,7 @@ app = App(
 
     ```
     suanzi promote i32 bf16 --rules all
-    suanzi port model.py --to cann,paddle
+    suanzi port model.py --to torch_npu,paddle
     suanzi check --backend numpy
     ```
 

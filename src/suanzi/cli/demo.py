@@ -16,7 +16,7 @@ def show(print_answer: Callable[..., None]) -> None:
     """Print every question with its answer and the command that asks it."""
     print("1. Which dtype comes out, and why? (suanzi promote i32 bf16 --rules all)\n")
     _promotion(print_answer)
-    print("\n2. What changes when my program moves? (suanzi port model.py --to cann,paddle)\n")
+    print("\n2. What changes when my program moves? (suanzi port model.py --to torch_npu,paddle)\n")
     _port()
     print("\n3. Does my backend satisfy the standard? (suanzi check --backend numpy)\n")
     _check()

@@ -42,14 +42,14 @@ def port(
     anything was found, and where no call was seen at all.
 
     ```
-    suanzi port model.py --to cann
-    suanzi port train.py --to cann,paddle --python ~/envs/torch/bin/python -- --epochs 1
+    suanzi port model.py --to torch_npu
+    suanzi port train.py --to torch_npu,paddle --python ~/envs/torch/bin/python -- --epochs 1
     suanzi port net.py --from paddle --to cann,torch --python ~/envs/paddle/bin/python
     suanzi port -m torch.distributed.run -- --nproc-per-node 2 train.py
     suanzi port train.py --save calls.jsonl && suanzi port calls.jsonl --to paddle
     suanzi port model.onnx --to cann --on 910b --fix fixed.onnx
-    suanzi port model.py --to cann --json > known.json
-    suanzi port model.py --to cann --baseline known.json --sarif port.sarif
+    suanzi port model.py --to torch_npu --json > known.json
+    suanzi port model.py --to torch_npu --baseline known.json --sarif port.sarif
     ```
 
     Parameters

@@ -92,7 +92,7 @@ def read_calls(path: str | PathLike[str]) -> Calls:
 def read_processes(path: str | PathLike[str]) -> list[dict[str, Any]]:
     """Return the records of a program and of the processes it started, as those of one.
 
-    Each process has a file of its own, beside that of the first: ``calls.jsonl.4711``.
+    Each process has a file of its own, next to that of the first: ``calls.jsonl.4711``.
     """
     first = Path(path)
     files = [first, *sorted(first.parent.glob(f"{first.name}.*"))]

@@ -127,7 +127,7 @@ class Finding:
         return f"line {where.line}" if own else f"{self.named(where)}:{where.line}"
 
     def named(self, where: Where) -> str:
-        """Return the name of a file as it is shown beside a line of another one."""
+        """Return the name of a file as it is shown next to a line of another one."""
         return where.file.replace("\\", "/").rpartition("/")[2]
 
     def to_dict(self) -> dict[str, Any]:

@@ -16,11 +16,12 @@ from typing import TypeAlias
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
-from suanzi.port.operators import Promotion, known, operands
+from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.fixes import Fix, cast_code, fix_keeping
 from suanzi.promote.layers import Cell
+from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import Operator
 from suanzi.promote.rules import RuleSet
@@ -53,8 +54,10 @@ def written(rules: RuleSet, way: str | None, result: DType, into: DType | None) 
 class Judge:
     """One source and one target; answers are cached."""
 
-    def __init__(self, source: RuleSet, target: RuleSet) -> None:
+    def __init__(self, source: RuleSet, target: RuleSet, written: RuleSet | None = None) -> None:
         self.source, self.target = source, target
+        self.written = written or target
+        """The framework whose code fixes are."""
         self._answers: dict[tuple[RuleSet, Operator, tuple[Operand, ...]], Answer] = {}
 
     def ask(self, rules: RuleSet, op: Operator, operands: Sequence[Operand]) -> Answer:
@@ -138,19 +141,23 @@ class Judge:
                         found = replace(found, fix=Fix(how, ""))
                     return found
                 # No cast of an operand does it: what was promoted has to be cast back.
-                back = Fix(f"cast what comes out back to {was}", cast_code(self.target, "x", was))
+                back = Fix(f"cast what comes out back to {was}", cast_code(self.written, "x", was))
                 return replace(found, fix=back)
             return self.changed(source, target, there, was)
         return self.lost(source, target, extremes)
 
     def changed(self, source: Answer, target: Answer, there: DType, was: DType) -> Verdict:
-        """Return the verdict on a result of another dtype."""
+        """Return the verdict on a result of another dtype, or computed in another."""
         text = f"{there}, {was} in {self.source.name}"
+        if self.target.results == "caller":
+            text = f"computed in {text}, and cast to the out that you allocate"
         kept = [o.dtype for o in target.operands if o.dtype is not None and contains(was, o.dtype)]
         gone = next((x for dt in kept if (x := loss(dt, there)) is not None), None)
         if gone is not None:
             return self.verdict("SZ003", source, target, f"{text}: {gone}")
         if contains(there, was):
+            if self.target.results == "caller":
+                return self.verdict("SZ005", source, target, text)
             more = f", {there.bits // was.bits} times the memory" if was.bits >= 8 else ""
             return self.verdict("SZ005", source, target, f"{text}: silently wider{more}")
         return self.verdict("SZ001", source, target, text)
@@ -180,7 +187,14 @@ class Judge:
 
     def verdict(self, code: Code, source: Answer, target: Answer, text: str) -> Verdict:
         """Return a verdict with the fix that keeps what the source gave."""
-        return Verdict(code, source, target, text, fix_keeping(target, source))
+        return Verdict(code, source, target, text, fix_keeping(target, source, self.written))
+
+
+def written_in(framework: str) -> RuleSet | None:
+    """Return the rules whose casts are code of a program; None where it is none of Python."""
+    if framework == "suanzi":
+        return rule_set("strict")
+    return rule_set(framework) if framework in FRAMEWORKS else None
 
 
 OWN_GRADIENTS = ("mindspore", "paddle", "openvino", "jax", "numpy")
@@ -220,7 +234,7 @@ class _Carried:
 class _Pass:
     def __init__(self, calls: Calls, source: RuleSet, target: RuleSet, on: tuple[str, ...]) -> None:
         self.calls = calls
-        self.judge = Judge(source, target)
+        self.judge = Judge(source, target, written_in(calls.framework))
         self.source, self.target = source, target
         self.known = known(calls.framework)
         self.results: dict[int, DType | None] = {}
@@ -233,7 +247,7 @@ class _Pass:
         self.made: dict[str, str] = {}
         self.uniform = self.judged = 0
         self.verdicts: dict[object, Verdict | None] = {}
-        self.dtypes = Dtypes(target, on, calls.framework)
+        self.dtypes = Dtypes(target, on, calls.framework, self.judge.written)
 
     def run(self) -> Judged:
         for call in self.calls.calls:
@@ -258,6 +272,7 @@ class _Pass:
 
     def judge_promotion(self, call: Call, name: str, promotion: Promotion | None) -> None:
         if name in self.known.chosen or "dtype" in dict(call.named):
+            self.cast(call)
             return
         if promotion is not None and not any(n == "rounding_mode" for n, _ in call.named):
             taken = operands(call, promotion)
@@ -269,6 +284,24 @@ class _Pass:
             self.follow(call)
         else:
             self.count_unknown(call)
+
+    def cast(self, call: Call) -> None:
+        """Judge a cast to a dtype that the target's tensors cannot be cast to."""
+        first = next(iter(call.arguments), None)
+        here = None if call.result is None else self.target.casts.get(call.result)
+        if here is None or not isinstance(first, Taken) or first.operand.dtype is call.result:
+            return
+        # With a device, or as another tensor, it is a copy that keeps the dtype.
+        given = [*call.arguments[1:], *(x for _, x in call.named)]
+        if call.operator != "double" and (call.operator != "to" or given != [None]):
+            return
+        assert first.operand.dtype is not None
+        gone = loss(first.operand.dtype, here)
+        text = f"{here}, {call.result} in {self.source.name}" + (f": {gone}" if gone else "")
+        fix = Fix(f"cast it on the CPU, or allow for {here}", "x.cpu().double()")
+        asked = f"{call.operator}({first.operand}) to {call.result}"
+        verdict = Verdict("SZ003" if gone else "SZ001", None, None, text, fix, asked)
+        self.carried[call.number] = _Carried(here, self.found(call, verdict))
 
     def promoted(self, call: Call, op: Operator, taken: tuple[Taken, ...]) -> None:
         seen = tuple(_with_value(one) for one in taken)
@@ -303,6 +336,8 @@ class _Pass:
             assert verdict.target is not None
             finding = self.found(call, verdict)
             after = self.after(verdict.target.output, call.way, into)
+            if self.target.results == "caller" and call.way is None:
+                after = call.result  # the out that the caller allocates
             if after is not None and after is not self.judge.here(call.result):
                 self.carried[call.number] = _Carried(after, finding)
             return

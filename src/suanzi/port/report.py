@@ -43,13 +43,16 @@ FROM = {
 def usual_targets(source: str = "torch") -> list[str]:
     """Return the targets that are meant where none is named.
 
+    A PyTorch program reaches Ascend through torch_npu, which has PyTorch's result dtypes; other
+    programs, and models, are rewritten as calls of aclnn, or converted to them.
+
     >>> usual_targets("paddle")
     ['cann', 'torch', 'mindspore', 'jax']
     """
     if source in ("paddle", "mindspore"):
         # Converted programs of these frameworks were never tested with OpenVINO.
         return [name for name in ("cann", "torch", "mindspore", "paddle", "jax") if name != source]
-    return ["cann", "mindspore", "paddle", "openvino", "jax"]
+    return ["torch_npu" if source == "torch" else "cann", "mindspore", "paddle", "openvino", "jax"]
 
 
 def targets(names: Iterable[str | RuleSet], source: str = "torch") -> list[RuleSet]:

@@ -30,6 +30,8 @@ _OPERANDS = ("other", "exponent", "min", "max", "weight", "end")
 FOLDER = Path(__file__).parent / "dtypes"
 COLUMNS = {"cann": "aclnn", "paddle": "paddle", "mindspore": "mindspore", "openvino": "openvino"}
 """The column of names of each target that has a list."""
+_LISTS = {"torch_npu": "cann"}
+"""Targets whose operators are those of another one."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,13 @@ def support(target: str) -> Support | None:
     >>> support("cann").chips, support("openvino+torch").target, support("jax")
     (('910', '310p', '910b', '950'), 'openvino', None)
     """
-    name = target.partition("+")[0]
+    name = _LISTS.get(target, target.partition("+")[0])
     if name in _own:
-        return read_support(target, _own[name])
+        return read_support(_LISTS.get(target, target), _own[name])
     file = FOLDER / f"{name}.txt"
     if not name.isidentifier() or not file.is_file():
         return None
-    return read_support(target, file.read_text("utf-8"))
+    return read_support(_LISTS.get(target, target), file.read_text("utf-8"))
 
 
 def read_support(target: str, text: str) -> Support:
@@ -212,8 +214,14 @@ def lacks(
 class Dtypes:
     """What a target's operators take of the calls of a program, as far as it is known."""
 
-    def __init__(self, rules: RuleSet, on: tuple[str, ...] = (), source: str = "torch") -> None:
-        self.rules, self.source = rules, source
+    def __init__(
+        self,
+        rules: RuleSet,
+        on: tuple[str, ...] = (),
+        source: str = "torch",
+        written: RuleSet | None = None,
+    ) -> None:
+        self.rules, self.source, self.written = rules, source, written or rules
         self.known = support(rules.name)
         self.chips = tuple(c for c in on if self.known is not None and c in self.known.chips)
         self.judged = 0
@@ -244,10 +252,11 @@ class Dtypes:
             if any(chip in one.chips for one in found if one not in whole):
                 self.partly[chip] += call.count
         return [
-            Verdict("SZ004", None, None, one.text, self.fix(one), _question(call)) for one in whole
+            Verdict("SZ004", None, None, one.text, self.fix(one, call), _question(call))
+            for one in whole
         ]
 
-    def fix(self, one: Lack) -> Fix | None:
+    def fix(self, one: Lack, call: Call) -> Fix | None:
         """Return the cast to a dtype that is taken: one that holds all values, or the widest."""
         options = [dt for dt in one.taken if dt.kind not in ("bool",)]
         holding = [dt for dt in options if contains(dt, one.dtype)]
@@ -260,8 +269,9 @@ class Dtypes:
         if best is None:
             return None
         lost = loss(one.dtype, best)
-        text = f"cast {one.dtype} to {best} before it, and back after it"
-        return Fix(text + (f": {lost}" if lost else ""), cast_code(self.rules, "x", best))
+        back = ", and back after it" * (call.result is one.dtype)
+        text = f"cast {one.dtype} to {best} before it{back}"
+        return Fix(text + (f": {lost}" if lost else ""), cast_code(self.written, "x", best))
 
     def notes(self) -> list[str]:
         """Return notes about dtypes known for some chips only, and about unknown operators."""

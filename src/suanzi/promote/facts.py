@@ -30,6 +30,11 @@ def facts_of(rules: RuleSet) -> dict[str, Any]:
             for key, rule in ({OperatorClass.ANY: AS_TENSOR} | dict(rules.zero_dims)).items()
         },
         "made": {there.name: f"as {here}" for there, here in rules.made.items()},
+        "cast": {to.name: f"gives {here}" for to, here in rules.casts.items()},
+        "result": "has the dtype of the output that the caller gives; the table is what it is "
+        "computed in"
+        if rules.results == "caller"
+        else "",
         "written to": {way: rule.text for way, rule in rules.writes.items()},
         "numbers alone": {kind: d.name for kind, d in rules.alone.items()},
         "number that does not fit": "wraps" if rules.overflow == "wrap" else "is refused",

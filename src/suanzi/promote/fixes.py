@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -27,6 +27,8 @@ class Fix:
 
     text: str
     code: str
+    operands: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    """Which operands are cast in the code, by position, where there are several to choose from."""
 
 
 def losses(found: Answer) -> tuple[Loss, ...]:
@@ -115,6 +117,7 @@ def _casts(found: Answer) -> Iterator[_Option]:
     sizes = [o.dtype.bits for o in tensors if o.dtype is not None]
     # Nobody casts to four bits unless four bits are already there.
     targets = [d for d in found.rules.dtypes if d.bits >= min([8, *sizes])]
+    targets = [d for d in targets if d not in found.rules.casts]
     for group in [*([o] for o in (*tensors, *numbers)), tensors]:
         for target in targets:
             tried = _try(found, group, target, losing)
@@ -228,12 +231,15 @@ def same(found: Answer, wanted: Answer) -> bool:
     return found.dtype is wanted.dtype
 
 
-def fix_keeping(found: Answer, wanted: Answer) -> Fix | None:
-    """Return the cast that makes `found` like `wanted`; None where it is, or nothing makes it."""
+def fix_keeping(found: Answer, wanted: Answer, written: RuleSet | None = None) -> Fix | None:
+    """Return the cast that makes `found` like `wanted`; None where it is, or nothing makes it.
+
+    The code is that of the framework of `written`, by default of `found`.
+    """
     target = wanted.dtype
     if target is None or found.dtype is target or wanted.layer is Layer.EXACT:
         return None
-    if target not in found.rules.dtypes:
+    if target not in found.rules.dtypes or target in found.rules.casts:
         return None
     for cast in _choices(found):
         operands = [
@@ -241,7 +247,7 @@ def fix_keeping(found: Answer, wanted: Answer) -> Fix | None:
             for o in found.operands
         ]
         if answer(operands, found.rules, found.operator).dtype is target:
-            return _words(found, wanted, cast, target)
+            return _words(found, wanted, cast, target, written or found.rules)
     return None
 
 
@@ -261,8 +267,11 @@ def _choices(found: Answer) -> Iterator[tuple[Operand, ...]]:
     )
 
 
-def _words(found: Answer, wanted: Answer, cast: tuple[Operand, ...], target: DType) -> Fix:
-    tensors = [o for o in found.operands if o in cast and o.dtype is not None]
+def _words(
+    found: Answer, wanted: Answer, cast: tuple[Operand, ...], target: DType, written: RuleSet
+) -> Fix:
+    places = [i for i, o in enumerate(found.operands) if o in cast and o.dtype is not None]
+    tensors = [found.operands[i] for i in places]
     parts = []
     if tensors:
         if len(tensors) == len(found.operands) > 1:
@@ -280,4 +289,5 @@ def _words(found: Answer, wanted: Answer, cast: tuple[Operand, ...], target: DTy
     if lost:
         text += f"; {lost[0]} there, too"
     names_of = ["x"] if len(tensors) == 1 else [f"x{i + 1}" for i in range(len(tensors))]
-    return Fix(text, "; ".join(cast_code(found.rules, name, target) for name in names_of))
+    code = "; ".join(cast_code(written, name, target) for name in names_of)
+    return Fix(text, code, tuple(places))

@@ -132,12 +132,23 @@ class _Reader:
             "zero_dims": self.zero_dims(),
             "gates": self.gates(),
             "floats": self.floats(dtypes, default_float),
-            "made": self.made(dtypes),
+            "made": self.named_as("made", dtypes),
+            "casts": self.named_as("casts", dtypes),
+            "results": self.choice("results", "promoted", "caller"),
             "writes": self.writes(),
             "default_float": default_float,
             "sources": {
                 key: said
-                for key in ("numbers", "zero-d", "gate", "float", "made", "in-place")
+                for key in (
+                    "numbers",
+                    "zero-d",
+                    "gate",
+                    "float",
+                    "made",
+                    "casts",
+                    "results",
+                    "in-place",
+                )
                 if (said := document.one(f"{key} source"))
             },
             "names": self.names,
@@ -356,13 +367,13 @@ class _Reader:
             raise self.error(f"'{key} {word}' is none of {', '.join(allowed)}")
         return allowed[word]
 
-    def made(self, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
+    def named_as(self, key: str, dtypes: tuple[DType, ...]) -> dict[DType, DType]:
         """Read ``made i8 as i4, f8 as f4``: what new tensors of a missing dtype become."""
         found: dict[DType, DType] = {}
-        for item in filter(None, self.document.one("made").split(",")):
+        for item in filter(None, self.document.one(key).split(",")):
             there, _, here = item.strip().partition(" as ")
             given = self.dtype(here.strip())
-            if given in dtypes or self.document.says("made"):
+            if given in dtypes or self.document.says(key):
                 found[self.dtype(there)] = given
         return found
 

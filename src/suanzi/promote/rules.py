@@ -69,6 +69,10 @@ class RuleSet(_core.RuleTable):
     default_float: DType = float32
     made: Mapping[DType, DType] = field(default_factory=dict)
     """What a tensor is made as where the framework does not have its dtype."""
+    casts: Mapping[DType, DType] = field(default_factory=dict)
+    """Dtypes that a tensor cannot be cast to, and what a cast to them gives instead."""
+    results: Literal["promoted", "caller"] = "promoted"
+    """Who chooses the dtype of a result; with `caller`, the table says what it is computed in."""
     writes: Mapping[str, WriteRule] = field(default_factory=dict)
     """What ``in-place``, ``in-place method`` and ``out`` do; a way that is missing is not known."""
     join: layers.JoinRule | None = None
@@ -122,7 +126,7 @@ class RuleSet(_core.RuleTable):
         object.__setattr__(self, "answers", {})
         layers.check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
-        for key in "sources pairs alone zero_dims gates floats drift made writes".split():
+        for key in "sources pairs alone zero_dims gates floats drift made casts writes".split():
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:

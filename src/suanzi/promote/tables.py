@@ -8,8 +8,8 @@ from suanzi._hints import nearest
 from suanzi.status import InvalidArgument
 
 TABULATED = (
-    "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "numpy", "jax",
-    "jax_x32", "array_api",
+    "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "torch_npu",
+    "numpy", "jax", "jax_x32", "array_api",
 )  # fmt: skip
 
 

@@ -155,8 +155,9 @@ def audit(calls: list[Call], target: RuleSet) -> Iterator[tuple[Call, Verdict]]:
             chosen = cast.call.result
             if chosen is None or chosen is there.dtype or chosen is not meant.dtype:
                 continue
+            does = "compute in" if target.results == "caller" else "make"
             shown = f"{call.operator}({', '.join(map(str, before))})"
-            text = f"cast to {chosen}; of {shown} {target.name} would make {there.dtype}"
+            text = f"cast to {chosen}; of {shown} {target.name} would {does} {there.dtype}"
             assert cast.source.dtype is not None
             kept = loss(cast.source.dtype, there.dtype) is None
             if cast.lost is not None and kept:
