@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -122,10 +122,17 @@ class Spoilt(Adapter):
         return data if made is None else made
 
 
-@lru_cache(maxsize=2)
-def cases_with_values(op: str) -> list[Case]:
-    """Return the cases of a quick run that have outputs; for all ways of spoiling them."""
-    return cases(op, Wanted(frozenset(GROUPS) - {"status", "promotion"}, quick=True))
+@lru_cache(maxsize=16)
+def cases_of(op: str, group: str) -> list[Case]:
+    """Return cases of a quick run; for all ways of spoiling what they give."""
+    return cases(op, Wanted(frozenset({group}), quick=True))
+
+
+def cases_with_values(op: str) -> Iterator[Case]:
+    """Give the cases of a quick run that have outputs; most ways need but the first."""
+    for group in GROUPS:
+        if group not in ("status", "promotion"):
+            yield from cases_of(op, group)
 
 
 @pytest.mark.parametrize("how", SPOILT)

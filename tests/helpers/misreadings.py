@@ -266,8 +266,9 @@ def notices(
     """Return the first case that a misreading fails, or that mixes readings."""
     subject = _Watched(Misread(reading))
     every: list[Case] = []
-    for some in (groups - {"sizes"}, groups & {"sizes"}):  # which take long to make
-        for case in _cases(op, quick, rules, some):
+    # Most are found by the first group; large cases take long to make.
+    for group in sorted(groups, key=lambda name: (name == "sizes", [*GROUPS].index(name))):
+        for case in _cases(op, quick, rules, frozenset({group})):
             if (found := subject.judged(case)) is not None and found.outcome == "failed":
                 return case.id
             every.append(case)
@@ -321,7 +322,7 @@ def always_notices(op: str, reading: Reading) -> bool:
     return notices(op, reading, quick=False, groups=group) is not None
 
 
-@lru_cache(8)
+@lru_cache(32)
 def _cases(op: str, quick: bool, rules: str, groups: frozenset[str]) -> list[Case]:
     found = cases(op, Wanted(groups, quick=quick, rules=rules))
     return [replace(case, expect=cache(case.expect)) for case in found]
