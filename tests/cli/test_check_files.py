@@ -99,8 +99,10 @@ def test_frozen_cases_compare_with_those_made_now(
     assert "Nothing changed." in out
 
 
-@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    ("closed", "jobs"),
+    [(">&-", "1"), (">&- 2>&-", "1"), ("<&- >&- 2>&-", "1"), ("<&- >&- 2>&-", "2")],
+)
 def test_closed_streams(tmp_path: Path, closed: str, jobs: str) -> None:
     arguments = [*SMALL[:-1], jobs, "--op", "sub", "--json", str(tmp_path / "out.json")]
     command = shlex.join([sys.executable, "-m", "suanzi.cli", *arguments])

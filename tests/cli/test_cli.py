@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -280,13 +281,36 @@ def test_a_reader_that_stops_early() -> None:
     assert found.stderr == ""
 
 
-def in_a_terminal(arguments: str) -> str:
-    """Run a command in a terminal wide enough for every line, and return what it prints."""
+COMMANDS = (
+    "promote i32 bf16 --rules all",
+    "explain u16 f32",
+    "table paddle",
+    "diff cann torch",
+    "laws cann",
+    "rules",
+    "rules cann",
+    "dtypes",
+    "ops --category power",
+    "op add",
+    "live numpy --rules jax",
+    "demo",
+)
+ALL_OF_THEM = f"""
+from suanzi.cli import main
+for command in {COMMANDS}:
+    main(command.split())
+    print("END OF A COMMAND", flush=True)
+"""
+
+
+@cache
+def in_a_terminal() -> dict[str, str]:
+    """Return what commands print in a terminal wide enough for every line; one program runs all."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "400"}
     environment.pop("NO_COLOR", None)
     process = subprocess.Popen(
-        [*command(), *arguments.split()], stdout=follower, stderr=follower, env=environment
+        [sys.executable, "-c", ALL_OF_THEM], stdout=follower, stderr=follower, env=environment
     )
     os.close(follower)
     text = b""
@@ -300,29 +324,14 @@ def in_a_terminal(arguments: str) -> str:
         text += part
     process.wait()
     os.close(leader)
-    return text.decode()
+    printed = text.decode().split("END OF A COMMAND")
+    return dict(zip(COMMANDS, printed[:-1], strict=True))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "promote i32 bf16 --rules all",
-        "explain u16 f32",
-        "table paddle",
-        "diff cann torch",
-        "laws cann",
-        "rules",
-        "rules cann",
-        "dtypes",
-        "ops --category power",
-        "op add",
-        "live numpy --rules jax",
-        "demo",
-    ],
-)
+@pytest.mark.parametrize("arguments", COMMANDS)
 def test_colour_where_a_person_looks(capsys: pytest.CaptureFixture[str], arguments: str) -> None:
     """In a terminal: coloured, and every word of the plain text is there."""
-    coloured = in_a_terminal(arguments)
+    coloured = in_a_terminal()[arguments]
     assert "\x1b[" in coloured
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", coloured)
     _, piped, _ = run(capsys, *arguments.split())
