@@ -63,6 +63,7 @@ def outcome(name: str, arguments: dict[str, Any], room: float, full: bool = Fals
         said = "an end without a word"
         try:
             import suanzi as sz
+            from suanzi.registry import function
 
             if full:
                 wait_for_threads()
@@ -73,7 +74,7 @@ def outcome(name: str, arguments: dict[str, Any], room: float, full: bool = Fals
             if full:
                 fill(room)
             try:
-                getattr(sz, name)(**arguments)
+                function(name)(**arguments)
                 said = "gives"
             except sz.AllocFailed:
                 said = "no memory"
@@ -106,19 +107,23 @@ def outcome(name: str, arguments: dict[str, Any], room: float, full: bool = Fals
 def main() -> None:
     """Try the rooms and operators that were given."""
     temperature, n, rooms, names = sys.argv[1:]
-    import suanzi as sz
     from helpers.memory_cases import regular
+    from helpers.model_memory_cases import model_calls
+    from suanzi.registry import function
+
+    def made(size: int) -> dict[str, dict[str, Any]]:
+        return {**regular(size), **model_calls(size)}
 
     if temperature != "cold":
         # Products of 3 x 3 matrices need no BLAS, and those of 70 x 70 load it.
         for smaller in (3, 70)[: 1 + (int(n) > 70)]:
-            before = regular(smaller)
+            before = made(smaller)
             for name in names.split(","):
-                getattr(sz, name)(**before[name])
+                function(name)(**before[name])
     else:
         # NumPy is loaded by any of them, and is not suanzi's to load.
         import numpy  # noqa: F401
-    arguments = regular(int(n))
+    arguments = made(int(n))
     for name in names.split(","):
         for room in rooms.split(","):
             said = outcome(name, arguments[name], float(room), temperature == "full")

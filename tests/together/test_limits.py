@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from helpers.memory_cases import calls
+from helpers.model_memory_cases import model_calls
 
 PROGRAM = Path(__file__).parents[1] / "helpers" / "limited_call.py"
 LAPACK = "lu cholesky qr svd eig solve lstsq inverse".split()
 LIBRARIES = [*LAPACK, "matmul", "dot", "linear", "fft_c2c", "fft_r2c", "fft_c2r"]
 EVERY = bool(os.environ.get("SUANZI_ALL_LIMITS"))
 ROOMS = ["0.1", "1", "8", "40", "120", "300"]  # MiB
-NAMES = sorted(calls(3))
+NAMES = sorted({**calls(3), **model_calls(3)})
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 SAMPLE = sorted({*LIBRARIES, *NAMES[::8]})
 
