@@ -11,12 +11,12 @@ from typing import Any
 from suanzi._hints import nearest, shown
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
-from suanzi.conformance.nn._calls import CALLS, Operand
+from suanzi.conformance.nn._calls import Operand
 from suanzi.conformance.running.defaults import completed
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion
 from suanzi.dtypes import dtype as dtype_named
-from suanzi.judgement.cases import OWN_GRADIENTS
+from suanzi.judgement.cases import OWN_GRADIENTS, calls_of
 from suanzi.judgement.standards import criteria_named
 from suanzi.standard import interface, interfaces, record
 from suanzi.standard.catalogues import catalogues, key_of
@@ -74,7 +74,8 @@ def operator_key(name: str) -> str:
     if not isinstance(name, str):
         raise InvalidArgument(f"judge: op is {shown(name)}; give the name of an operator.")
     known = definitions()
-    for key in (name, *(key_of(of, name) for of in (*catalogues()[1:], "own"))):
+    # Model operators come before those of the standard: `linear` is both.
+    for key in (*(key_of(of, name) for of in (*catalogues()[1:], "own")), name):
         if key in known:
             return key
     try:
@@ -131,7 +132,8 @@ def shapes_of(key: str, shapes: Sequence[Any] | None) -> list[Any] | None:
     """Return shapes of the first operand, or mappings of operands to shapes."""
     if shapes is None:
         return None
-    if key not in CALLS:
+    known = calls_of(key)
+    if known is None:
         raise InvalidArgument(
             f"judge: the shapes of {key} cannot be chosen: its cases are those of the conformance "
             "kit. Leave shapes out."
@@ -141,7 +143,7 @@ def shapes_of(key: str, shapes: Sequence[Any] | None) -> list[Any] | None:
             f"judge: shapes is {shown(shapes)}; give a list of shapes: [(2, 1000), (4097,)]."
         )
     operands = dict.fromkeys(
-        name for call in CALLS[key][0] for name, x in call.arguments.items()
+        name for call in known[0] for name, x in call.arguments.items()
         if isinstance(x, Operand)
     )  # fmt: skip
     found: list[Any] = []

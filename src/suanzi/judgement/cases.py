@@ -20,6 +20,7 @@ from suanzi.conformance.model.numbers import FORMATS, NARROW
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.filling import filled, numbers_of
+from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 
@@ -57,7 +58,7 @@ class Bound:
 
         An infinity counts as the first number that overflows, as in the kit.
         """
-        end = overflow(self.dtype)
+        end = overflow(self.dtype) if self.dtype in FORMATS else math.inf
         with np.errstate(all="ignore"):
             right = np.where(np.isinf(self.truth), self.truth, np.clip(self.truth, -end, end))
             given = np.where(np.isinf(found) & np.isfinite(right), np.sign(found) * end, found)
@@ -109,13 +110,14 @@ def by_definition(
 ) -> list[Bound] | None:
     """Return what the definition of an operator gives, with the bound of an arithmetic.
 
-    `sums` names the dtype of sums alone. None if an output is not of floats.
+    `sums` names the dtype of sums alone. Integers and bool are exact. None if a gradient or a model
+    operator gives such an output.
     """
     name = accumulate or ("float64" if dtype == "float64" else "float32")
     with arithmetic(name, exact=dtype == "float64", sums=sums):
         made = definition(op)(**{n: _argument(x) for n, x in arguments.items()})
         outputs = made if isinstance(made, tuple) else (made,)
-        if not all(isinstance(one, Tracked) for one in outputs):
+        if ":" in op and not all(isinstance(one, Tracked) for one in outputs):
             return None
         return [_bound(one, dtype) for one in outputs]
 
@@ -129,7 +131,12 @@ def _argument(x: Any) -> Any:
     return tracked(found) if x.dtype in FORMATS else found
 
 
-def _bound(made: Tracked, dtype: str) -> Bound:
+def _bound(made: Any, dtype: str) -> Bound:
+    if not isinstance(made, Tracked):
+        exact = np.asarray(made)
+        return Bound(exact.dtype.name, exact.astype(np.float64), np.zeros(exact.shape))
+    if dtype not in FORMATS:  # floats of integers, as a mean
+        dtype = "float32"
     truth, error = made.value.astype(np.float64), made.error
     free = ~np.isfinite(error)
     allowed = np.where(free, 0.0, error)
@@ -181,6 +188,11 @@ def trials(wanted: Request) -> Iterator[Trial]:
         yield from chosen(key, wanted.dtypes, wanted.shapes, wanted.accumulate, wanted.params)
 
 
+def calls_of(op: str) -> tuple[Sequence[Call], Sequence[str]] | None:
+    """Return the calls of an operator and their data classes; None: the kit's cases are used."""
+    return CALLS.get(op) or STANDARD_CALLS.get(op)
+
+
 def chosen(
     op: str,
     dtypes: Sequence[str],
@@ -189,14 +201,14 @@ def chosen(
     params: Mapping[str, Any],
 ) -> Iterator[Trial]:
     """Give the trials of an operator by its key, by dtype, those of the kit first."""
-    every = [] if op in CALLS else cases(op, Wanted(groups=GROUPS, dtypes=frozenset(dtypes)))
-    if op not in CALLS:
+    if (known := calls_of(op)) is None:
+        every = cases(op, Wanted(groups=GROUPS, dtypes=frozenset(dtypes)))
         for dtype in dtypes:
             some = [c for c in every if c.dtype == dtype and is_plain(c)]
             for case in some[:: max(1, len(some) // _MOST_OF_THE_KIT)]:
                 yield Trial(case, lambda case=case: bounds(case.expect()))  # type: ignore[misc]
         return
-    given, classes = CALLS[op]
+    given, classes = known
     calls = [
         replace(call, arguments={**call.arguments, **params})
         for call in given

@@ -200,13 +200,14 @@ def _scaled(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
         ratio, share = found / truth, allowed / np.abs(truth)
         middle = float(np.median(ratio))
         if (
-            abs(middle - 1) > 1e-3
+            abs(middle - 1) > max(1e-3, 16 * float(np.median(share)))
             and (np.abs(ratio - middle) <= (8 * share + 1e-9) * abs(middle)).all()
         ):
             return "JD402", f"every element is {middle:.6g} times the answer"
         off = found - truth
         step = float(np.median(off))
-        if step and (np.abs(off - step) <= 8 * allowed + 1e-9 * abs(step)).all():
+        clear = abs(step) > 16 * float(np.median(allowed))
+        if clear and (np.abs(off - step) <= 8 * allowed + 1e-9 * abs(step)).all():
             side = "large" if step > 0 else "small"
             return "JD403", f"every element is {abs(step):.6g} too {side}"
     return None
@@ -219,8 +220,11 @@ def _lower(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     """
     with np.errstate(all="ignore"):
         signs = np.sign((r.found - r.truth) * np.sign(r.truth))[wrong]
+        ordered = np.sign((r.found - r.truth)[wrong])[np.argsort(r.truth[wrong])]
     mixed = min((signs > 0).mean(), (signs < 0).mean()) > 0.1
-    if r.case.op not in definitions() or wrong.sum() < 8 or not mixed:
+    # Another formula is off by a smooth function: neighbours have errors of the same sign.
+    turns = float((ordered[1:] != ordered[:-1]).mean()) if ordered.size > 1 else 0.0
+    if r.case.op not in definitions() or wrong.sum() < 8 or not mixed or turns < 0.25:
         return None
     with np.errstate(all="ignore"):
         times = float(np.nanmax((np.abs(r.found - r.truth) / r.bound.allowed)[wrong]))

@@ -117,13 +117,13 @@ class Judging:
             return Finding("JD101", words, case.id), None
         share, first = 0.0, None
         for made, bound in zip(answer.outputs, expected, strict=False):
-            if not isinstance(made, Data) or (made.dtype, made.shape) != (bound.dtype, bound.shape):
+            if not isinstance(made, Data) or not is_like(made, bound):
                 came = (
                     f"{made.dtype} of shape {made.shape}" if isinstance(made, Data) else f"{made!r}"
                 )
                 words = f"{came}, not {bound.dtype} of shape {bound.shape}"
                 return Finding("JD103", words, case.id), None
-            found = numbers_of(made)
+            found = numbers_of(made).astype(np.float64)
             self.made.append(found)
             share = max(share, _share(bound, found))
             if bound.wrong(found).any() and first is None:
@@ -192,6 +192,13 @@ def _results(answer: Answer | Unanswered, expected: Sequence[Bound]) -> list[NDA
     if same != [(b.dtype, b.shape) for b in expected]:
         return []
     return [numbers_of(x) for x in made[: len(expected)]]
+
+
+def is_like(made: Data, bound: Bound) -> bool:
+    """Tell whether an output has its dtype and shape; indices may be of either usual dtype."""
+    indices = ("int64", "int32")
+    same = made.dtype == bound.dtype or (made.dtype in indices and bound.dtype in indices)
+    return same and made.shape == bound.shape
 
 
 def _first_row(x: Data) -> Data:

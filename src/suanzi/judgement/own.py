@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
 from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
 from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
@@ -15,10 +18,12 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.arguments import arithmetic_named, operator_key
 from suanzi.judgement.cases import OWN_GRADIENTS, by_definition, shape_of
 from suanzi.judgement.diagnosis import Result, diagnosed
+from suanzi.judgement.engine import is_like
 from suanzi.judgement.filling import numbers_of
 from suanzi.status import InvalidArgument
 from suanzi.truth import definitions
 from suanzi.truth.define import truth_of
+from suanzi.truth.standard import reason
 
 
 def register(
@@ -106,9 +111,7 @@ def assert_right(
     """
     key = operator_key(op)
     if key not in definitions():
-        raise InvalidArgument(
-            f"assert_right: {op} has no definition over inputs yet; use sz.judge(kernel, {op!r})."
-        )
+        raise InvalidArgument(f"assert_right: {op} has no truth over inputs: {reason(key)}.")
     given = [_data(x) for x in (inputs if isinstance(inputs, tuple | list) else (inputs,))]
     made = [_data(x) for x in (output if isinstance(output, tuple | list) else (output,))]
     names = list(_parameters(key))[: len(given)]
@@ -119,16 +122,17 @@ def assert_right(
         raise InvalidArgument(
             f"assert_right: {op} has no parameter {strange[0]!r}; it has {', '.join(known)}."
         )
-    dtype = made[0].dtype
+    floats = [x.dtype for x in (*made, *given) if x.dtype in FORMATS]
+    dtype = floats[0] if floats else made[0].dtype
     due = by_definition(key, dtype, arguments, arithmetic_named(accumulate)) or []
     case = Case(key, "plain", dtype, "given", arguments, lambda: ())
     for one, bound in zip(made, due, strict=False):
-        if (one.dtype, one.shape) != (bound.dtype, bound.shape):
+        if not is_like(one, bound):
             raise AssertionError(
                 f"{op} is wrong: {one.dtype} of shape {one.shape}, not {bound.dtype} of "
                 f"shape {bound.shape}"
             )
-        found = numbers_of(one)
+        found = numbers_of(one).astype(np.float64)
         if bound.wrong(found).any():
             raise AssertionError(f"{op} is wrong: {diagnosed(Result(case, bound, found, {}))}")
 

@@ -21,6 +21,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi._hints import nearest, shown
+from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
 from suanzi.truth.define import DEFINITIONS, Definition
 
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 def definitions() -> Mapping[str, Definition]:
     """Return all definitions by key."""
-    import suanzi.truth.nn  # noqa: F401  it declares them
+    import suanzi.truth.nn
+    import suanzi.truth.standard  # noqa: F401  they declare them
 
     return DEFINITIONS
 
@@ -49,12 +51,17 @@ def _key(name: str) -> str:
     if not isinstance(name, str):
         raise InvalidArgument(f"truth: {shown(name)} is not the name of an operator.")
     known = definitions()
+    # Model operators come before those of the standard: `linear` is both.
+    short = {key.rpartition(":")[2]: key for key in sorted(known, key=lambda key: ":" in key)}
+    if name in short:
+        return short[name]
     if name in known:
         return name
-    short = {key.rpartition(":")[2]: key for key in known}
-    if name not in short:
-        raise InvalidArgument(f"truth: {name!r} has no definition here.{nearest(name, short)}")
-    return short[name]
+    if name in interfaces():
+        from suanzi.truth.standard import reason
+
+        raise InvalidArgument(f"truth: {name} has no truth over inputs: {reason(name)}.")
+    raise InvalidArgument(f"truth: {name!r} has no definition here.{nearest(name, short)}")
 
 
 def bound(
