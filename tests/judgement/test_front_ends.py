@@ -70,7 +70,7 @@ def test_the_command_says_right_and_wrong(folder: Path) -> None:
 
 @pytest.mark.parametrize(("name", "code"), [("crash", "JD002"), ("hang", "JD003")])
 def test_what_ends_or_hangs_is_a_finding(folder: Path, name: str, code: str) -> None:
-    words = ["--op", "softmax", "--dtype", "f32", "--shape", "2x3", "--timeout", "1"]
+    words = ["--op", "softmax", "--dtype", "f32", "--shape", "2x3", "--timeout", "0.5"]
     found = run(folder, f"kernels.py::{name}", *words)
     assert found.returncode == 1
     assert code in found.stdout

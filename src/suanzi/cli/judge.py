@@ -31,13 +31,15 @@ def judge(
     backward: Flag = False,
     python: Python = None,
     timeout: float = 30.0,
+    seconds: float | None = None,
     script: str | None = None,
     export: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
     json: Json = False,
 ) -> int:
     """Judge a kernel: call it in a process of its own, and compare it with the exact answer.
 
-    The exit status is 0 if it is right, 1 if it is wrong, 2 for a wrong call of this command.
+    The exit status is 0 if it is right, 1 if it is wrong or has no answer in time, 2 for a wrong
+    call of this command.
 
     ```
     suanzi judge kernels.py::my_softmax --op softmax
@@ -77,7 +79,11 @@ def judge(
     python
         The interpreter that has the framework; this one by default.
     timeout
-        Seconds after which a call counts as hung.
+        Seconds after which a call has no answer, and its case is not judged; four times as many
+        for the first call of each shape and dtype, which may compile or tune itself.
+    seconds
+        Put no more cases to the kernel after so many seconds; those before are of all dtypes, data
+        and sizes.
     script
         Write a program that shows the first failure to this file.
     export
@@ -105,8 +111,9 @@ def judge(
     progress = _dots if sys.stderr.isatty() and not json else None
     with children_ended():
         found = judge_in_child(
-            of, kernel or str(command), wanted, timeout=timeout, progress=progress
-        )
+            of, kernel or str(command), wanted, timeout=timeout, seconds=seconds,
+            progress=progress,
+        )  # fmt: skip
     for line in (found.to_json() if json else str(found)).splitlines():
         print(line if json else printable(line))
     if script is not None and found.script:

@@ -6,6 +6,7 @@ off, a neighbour's row, and the answer in fewer digits are put to it first.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.numbers import FORMATS, NARROW
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.filling import filled, numbers_of
+from suanzi.judgement.filling import dtype_of, filled, numbers_of
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
@@ -47,6 +48,8 @@ class Bound:
     allowed: Array
     free: NDArray[np.bool_] | None = None
     """The elements of which nothing is required."""
+    masked: NDArray[np.bool_] | None = None
+    """The elements that may be 0 or NaN: a mask of 0 times a gradient that is no number."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,6 +68,8 @@ class Bound:
             off = np.abs(given - right)
         same = (found == self.truth) | (np.isnan(found) & np.isnan(self.truth))
         off = np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
+        if self.masked is not None:
+            off = np.where(self.masked & (np.isnan(found) | (found == 0)), 0.0, off)
         return off if self.free is None else np.where(self.free, 0.0, off)
 
     def wrong(self, found: Array) -> NDArray[np.bool_]:
@@ -119,7 +124,28 @@ def by_definition(
         outputs = made if isinstance(made, tuple) else (made,)
         if ":" in op and not all(isinstance(one, Tracked) for one in outputs):
             return None
-        return [_bound(one, dtype) for one in outputs]
+        found = [_bound(one, dtype) for one in outputs]
+    return _with_masks(op, arguments, found)
+
+
+def _with_masks(op: str, arguments: Mapping[str, Any], found: list[Bound]) -> list[Bound]:
+    """Let gradients be 0 or NaN where their factor is 0 and that of the result is no number."""
+    given = next((arguments[n] for n in ("out_grad", "grad_out") if n in arguments), None)
+    if not isinstance(given, Data) or given.dtype not in FORMATS:
+        return found
+    pulled = numbers_of(given)
+    odd = ~np.isfinite(pulled)
+    if not odd.any() or not any(b.shape == pulled.shape for b in found):
+        return found
+    ones = Data(given.dtype, given.shape, np.ones(given.shape, dtype_of(given.dtype)).tobytes())
+    name = "out_grad" if "out_grad" in arguments else "grad_out"
+    with arithmetic("float32", exact=False):
+        made = definition(op)(**{n: _argument(x) for n, x in {**arguments, name: ones}.items()})
+    factors = [x.value for x in (made if isinstance(made, tuple) else (made,))]
+    return [
+        replace(bound, masked=odd & (factor == 0)) if bound.shape == pulled.shape else bound
+        for bound, factor in zip(found, factors, strict=True)
+    ]
 
 
 def _argument(x: Any) -> Any:
@@ -186,6 +212,20 @@ def trials(wanted: Request) -> Iterator[Trial]:
     """Give the trials that a request asks for."""
     for key in (wanted.key, *([] if wanted.gradients is None else [f"{wanted.key}_bwd"])):
         yield from chosen(key, wanted.dtypes, wanted.shapes, wanted.accumulate, wanted.params)
+
+
+def spread(every: Sequence[Trial]) -> list[Trial]:
+    """Return trials in an order whose every beginning has some of each dtype, kind and size."""
+    of: dict[tuple[str, str], list[Trial]] = {}
+    for trial in every:
+        of.setdefault((trial.case.op, trial.case.dtype), []).append(trial)
+    found: list[Trial] = []
+    # By the bits of an index, the last one first: halves, quarters, eighths of a list.
+    rows = [sorted(range(len(x)), key=lambda i: f"{i:032b}"[::-1]) for x in of.values()]
+    for turn in itertools.zip_longest(*rows):
+        pairs = zip(turn, of.values(), strict=True)
+        found += [some[i] for i, some in pairs if i is not None]
+    return found
 
 
 def calls_of(op: str) -> tuple[Sequence[Call], Sequence[str]] | None:

@@ -16,6 +16,8 @@ from suanzi.judgement.verdict import Verdict
 from suanzi.status import InvalidArgument
 
 ADAPTER = "kernel_adapter:Adapter"
+COMPILING = 4.0
+"""How many times the usual limit a call has that may compile or tune itself."""
 
 
 def kernel_backend(
@@ -58,17 +60,23 @@ def judge_in_child(
     wanted: Request,
     *,
     timeout: float = 30.0,
+    seconds: float | None = None,
     started: Callable[[Subject], Any] | None = None,
     progress: Callable[[Any], Any] | None = None,
 ) -> Verdict:
-    """Judge a kernel in its own process; `started` gets that process, to end it from elsewhere."""
-    if not (math.isfinite(timeout) and timeout > 0):
-        raise InvalidArgument(f"judge: the timeout is {timeout:g}; give seconds, more than 0.")
+    """Judge a kernel in its own process; `started` gets that process, to end it from elsewhere.
+
+    A call has `timeout` seconds, four times as many if its dtypes and shapes are new: a compiler
+    may be at work. No more cases are put after `seconds`.
+    """
+    for name, given in (("timeout", timeout), ("time for all cases", seconds)):
+        if given is not None and not (math.isfinite(given) and given > 0):
+            raise InvalidArgument(f"judge: the {name} is {given:g}; give seconds, more than 0.")
     if wanted.gradients is not None and kernel.adapter == ADAPTER:
         kernel.options["gradients"] = wanted.gradients
-    subject = Subject(kernel, timeout, later=True)
+    subject = Subject(kernel, timeout, later=True, compiling=COMPILING)
     with subject:
         if started is not None:
             started(subject)
         subject.greet()
-        return judge_request(subject, title, wanted, progress=progress)
+        return judge_request(subject, title, wanted, seconds=seconds, progress=progress)

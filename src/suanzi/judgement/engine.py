@@ -6,6 +6,7 @@ Truths are computed after the call. A case that would accept a wrong answer is n
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,7 @@ from suanzi.judgement.arguments import (
     refuse_signature,
     request,
 )
-from suanzi.judgement.cases import Bound, Trial, trials, unnoticed
+from suanzi.judgement.cases import Bound, Trial, spread, trials, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
 from suanzi.judgement.filling import dtype_of, numbers_of
 from suanzi.judgement.findings import CODES, Finding
@@ -40,6 +41,8 @@ from suanzi.tensors.make import tensor
 
 _AGAIN = 3
 """How many cases are called twice, and in another batch."""
+_STUCK = 3
+"""After so many crashes a dtype is left, and after so many calls without an answer the kernel."""
 _OUTCOMES = {"crashed": "JD002", "hung": "JD003", "broken": "JD102", "unsupported": "JD503"}
 
 
@@ -61,13 +64,15 @@ class Judging:
         self.criteria = criteria
         self.lower = accumulate in ("float16", "bfloat16", "tfloat32")
         self.earlier: dict[str, NDArray[np.float64]] = {}
+        self.lost = False
+        """Whether the device is lost, and with it this process."""
         self.made: list[NDArray[np.float64]] = []
         """The outputs of the last call, if they have the right dtypes and shapes."""
 
     def judged(self, trial: Trial) -> CaseResult:
         """Put a case to the kernel."""
         case = trial.case
-        answer = self.asked.ask(case)
+        answer = self._ask(case)
         try:
             expected = trial.expect()
         except (ValueError, IndexError, ArithmeticError):  # a size that the operator does not take
@@ -89,8 +94,20 @@ class Judging:
             finding = replace(finding, code="JD504", words=f"{finding.title}: {finding.words}")
         is_due = finding.code == "JD503" and case.dtype in self.must
         outcome: Outcome = "wrong" if is_due or not finding.is_note else "not taken"
+        if finding.code == "JD003":
+            outcome = "no answer"
         made = tuple(self.made) if len(self.made) == len(expected) else ()
         return CaseResult(case.id, outcome, finding, share, case, expected, said, made)
+
+    def _ask(self, case: Case) -> Answer | Unanswered:
+        """Make a call; a process that has lost its device is started again before the next one."""
+        answer = self.asked.ask(case)
+        if isinstance(answer, Unanswered) and answer.words.startswith("JD004"):
+            restart = getattr(self.asked, "restart", None)
+            self.lost = restart is None
+            if restart is not None:
+                restart()
+        return answer
 
     def pulls(self, case: Case) -> bool:
         """Tell whether a case asks for the gradient of the kernel, and not for its result."""
@@ -104,6 +121,10 @@ class Judging:
             code, _, words = answer.words.partition(": ")
             if code not in CODES:
                 code, words = _OUTCOMES.get(answer.outcome, "JD001"), answer.words
+                if words.startswith("create: "):  # out of memory, for example
+                    code = "JD001"
+                if code == "JD003":
+                    words += "; --timeout allows more"
             return Finding(code, words, case.id), None
         if answer.status != "SUCCESS":
             code = "JD505" if case.group == "broadcast" else "JD001"
@@ -138,7 +159,7 @@ class Judging:
         good = [r for r in results if r.outcome == "right" and r.case and r.elements]
         some = [r.case for r in sorted(good, key=lambda r: -r.elements)[:_AGAIN] if r.case]
         for case in some:
-            first, second = self.asked.ask(case), self.asked.ask(case)
+            first, second = self._ask(case), self._ask(case)
             if _raw(first) != _raw(second):
                 yield Finding(
                     "JD501", "two calls with the same inputs differ in their bits", case.id
@@ -153,7 +174,7 @@ class Judging:
         """Compare the first row of a batch with the same row alone."""
         tensors = {n: x for n, x in case.arguments.items() if isinstance(x, Data)}
         first = next(iter(tensors.values()))
-        whole = self.asked.ask(case)
+        whole = self._ask(case)
         if len(first.shape) < 2 or first.shape[0] < 2 or not isinstance(whole, Answer):
             return None
         count = first.shape[0]
@@ -165,7 +186,7 @@ class Judging:
             n: _first_row(x) if x.shape[:1] == (count,) and len(x.shape) == len(first.shape) else x
             for n, x in tensors.items()
         }
-        alone = self.asked.ask(
+        alone = self._ask(
             Case(
                 case.op,
                 case.group,
@@ -254,6 +275,25 @@ def _not_taken(results: Sequence[CaseResult], judged: set[str]) -> Iterator[Find
             yield replace(r.finding, words=f"{dtype}: {r.finding.words}")
 
 
+def _stuck(result: CaseResult) -> Counter[str]:
+    """Count what costs a start or a timeout: by its dtype, or as a call without an answer."""
+    code = result.finding.code if result.finding else None
+    dtype = result.id.split("/")[2]
+    return Counter({"JD002": [dtype], "JD004": [dtype], "JD003": ["no answer"]}.get(str(code), []))
+
+
+def _stopped(judging: Judging, stuck: Counter[str]) -> str | None:
+    """Return why no more cases are put to a kernel; None if they are."""
+    if judging.lost:
+        return (
+            "the device cannot be used any more by this process; `suanzi judge FILE::NAME` starts "
+            "another one after such a case"
+        )
+    if stuck["no answer"] >= _STUCK:
+        return f"no more cases after {_STUCK} without an answer"
+    return None
+
+
 # ---- the whole -----------------------------------------------------------------------------------
 
 
@@ -299,20 +339,23 @@ def judge_request(
     judging = Judging(asked, wanted.must, wanted.criteria, backward, wanted.accumulate)
     results: list[CaseResult] = []
     seen: set[str] = set()
-    stuck = 0
+    stuck: Counter[str] = Counter()
+    notes: list[Finding] = []
     why = "no case has these dtypes"
-    for trial in trials(wanted):
+    for trial in trials(wanted) if seconds is None else spread(list(trials(wanted))):
+        if stuck[trial.case.dtype] >= _STUCK:
+            continue
         called = forward_of(trial.case) if judging.pulls(trial.case) else trial.case
         if (unfit := misfit(called, accepted, wanted.params)) or trial.case.id in seen:
             why = unfit if unfit and not results else why
             continue
         seen.add(trial.case.id)
         results.append(judging.judged(trial))
-        finding = results[-1].finding
-        stuck += finding is not None and finding.code in ("JD002", "JD003")
         if progress is not None:
             progress(results[-1])
-        if stuck >= 3:  # each costs a start, or a timeout
+        stuck += _stuck(results[-1])
+        if (words := _stopped(judging, stuck)) is not None:
+            notes.append(Finding("JD506", words, trial.case.id))
             break
         if seconds is not None and time.perf_counter() - start > seconds:
             break
@@ -320,9 +363,13 @@ def judge_request(
         raise refuse_signature(wanted.key, kernel, accepted, why)
     if wanted.shapes and all(r.finding is None and r.outcome == "not taken" for r in results):
         raise InvalidArgument(f"judge: {wanted.key} does not take the shapes {wanted.shapes}.")
-    if wanted.accumulate is None:
+    if wanted.accumulate is None and not judging.lost:
         results = inferred(results, judging.judged, wanted.params)
-    notes = list(judging.notes(results)) if all(r.outcome != "wrong" for r in results) else []
+    if not stuck and all(r.outcome != "wrong" for r in results):
+        notes += judging.notes(results)
+    for dtype in [d for d in wanted.dtypes if stuck[d] >= _STUCK]:
+        words = f"{dtype}: no more cases after {_STUCK} that ended the process or lost the device"
+        notes.append(Finding("JD506", words))
     judged = {r.id.split("/")[2] for r in results if r.outcome in ("right", "wrong")}
     for one in {f.code: f for f in _not_taken(results, judged)}.values():
         notes.append(one)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 CODES: Mapping[str, str] = {
     "JD001": "raises an error",
     "JD002": "ends the process",
-    "JD003": "does not end",
+    "JD003": "does not end in time",
+    "JD004": "loses the device",
     "JD101": "wrong number of results",
     "JD102": "does not return a tensor",
     "JD103": "wrong dtype or shape",
@@ -38,6 +39,7 @@ CODES: Mapping[str, str] = {
     "JD503": "does not take a dtype",
     "JD504": "does not take empty tensors",
     "JD505": "does not take all shapes",
+    "JD506": "not judged to the end",
 }
 """Findings by code: 0 the call, 1 the result as an object, 2 positions, 3 special values,
 4 numbers, 5 notes, which make no kernel wrong."""

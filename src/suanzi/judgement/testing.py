@@ -40,13 +40,20 @@ def judged(
     for trial in trials_of(wanted):
         trials.setdefault(trial.case.id.partition("/")[2], trial)
 
+    lost: list[str] = []
+
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
         def run(suanzi_case: str, **given: Any) -> None:
             trial = trials[suanzi_case]
+            if lost:
+                pytest.skip(f"the device was lost in {lost[0]}")
             adapter = Adapter(function(**given), framework=framework, device=device)
             if why := misfit(trial.case, adapter.accepted(), wanted.params):
                 pytest.skip(f"the kernel does not fit this case: {why}")
-            found = Judging(Local(adapter), wanted.must, accumulate=wanted.accumulate).judged(trial)
+            judging = Judging(Local(adapter), wanted.must, accumulate=wanted.accumulate)
+            found = judging.judged(trial)
+            if judging.lost:
+                lost.append(suanzi_case)
             if found.outcome == "wrong":
                 pytest.fail(f"{op} is wrong: {found.finding}", pytrace=False)
             if found.outcome != "right":

@@ -14,7 +14,7 @@ from suanzi.criteria import Ruling
 from suanzi.judgement.findings import Finding
 from suanzi.judgement.standards import Tally, tallies
 
-Outcome = Literal["right", "wrong", "not taken", "cannot fail"]
+Outcome = Literal["right", "wrong", "no answer", "not taken", "cannot fail"]
 SCHEMA = 1
 
 
@@ -43,7 +43,7 @@ class CaseResult:
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """Whether a kernel is right; false if it is wrong in one case."""
+    """Whether a kernel is right; false if it is wrong in one case, or gives no answer in time."""
 
     kernel: str
     operator: str
@@ -57,13 +57,20 @@ class Verdict:
     """Whether its gradients were judged, too."""
 
     def __bool__(self) -> bool:
-        judged = self._judged
-        return bool(judged) and all(c.outcome == "right" for c in judged)
+        return self.answer == "right"
+
+    @property
+    def answer(self) -> Literal["right", "wrong", "not judged"]:
+        """The verdict in a word; a kernel that is not wrong but gives no answer is not judged."""
+        outcomes = {c.outcome for c in self.cases}
+        if "wrong" in outcomes:
+            return "wrong"
+        return "right" if "right" in outcomes and "no answer" not in outcomes else "not judged"
 
     @property
     def failures(self) -> tuple[CaseResult, ...]:
-        """The wrong cases, the smallest first."""
-        wrong = [c for c in self.cases if c.outcome == "wrong"]
+        """The cases that are wrong or have no answer, the smallest first."""
+        wrong = [c for c in self.cases if c.outcome in ("wrong", "no answer")]
         return tuple(sorted(wrong, key=lambda c: c.elements))
 
     @property
@@ -105,7 +112,7 @@ class Verdict:
         judged = self._judged
         wrong = sum(c.outcome == "wrong" for c in judged)
         dtypes = ", ".join(dict.fromkeys(c.id.split("/")[2] for c in judged)) or "no dtype"
-        answer = "right" if self else "WRONG" if wrong else "not judged"
+        answer = "WRONG" if wrong else self.answer
         lines = [
             f"{self.kernel} is {answer} as {self.operator}{' and its gradient' * self.backward}: "
             f"{len(judged) - wrong} of {len(judged)} cases in {dtypes} ({self.framework} on "
@@ -122,7 +129,10 @@ class Verdict:
         unused = sum(c.outcome == "cannot fail" for c in self.cases)
         if unused:
             lines.append(f"  {unused} cases were left out: they accept a wrong answer")
-        if not judged:
+        late = sum(c.outcome == "no answer" for c in self.cases)
+        if late:
+            lines.append(f"  {late} cases have no answer, and are not judged")
+        elif not judged:
             lines.append("  no case fits the kernel: check its parameters, dtypes and shapes")
         return "\n".join(lines)
 
@@ -138,6 +148,7 @@ class Verdict:
             "operator": self.operator,
             "backward": self.backward,
             "right": bool(self),
+            "answer": self.answer,
             "framework": self.framework,
             "device": self.device,
             "accumulate": self.accumulate,

@@ -153,9 +153,21 @@ class Asked(Protocol):
 class Subject:
     """A subject that answers calls, in a process of its own."""
 
-    def __init__(self, backend: Backend, timeout: float = 10.0, *, later: bool = False) -> None:
-        """Start the process; with `later`, `greet` waits for it, and there is time meanwhile."""
+    def __init__(
+        self,
+        backend: Backend,
+        timeout: float = 10.0,
+        *,
+        later: bool = False,
+        compiling: float = 1.0,
+    ) -> None:
+        """Start the process; with `later`, `greet` waits for it, and there is time meanwhile.
+
+        The first call of dtypes and shapes, which may compile, gets `compiling` times the timeout.
+        """
         self.backend, self.timeout = backend, min(timeout, _LONGEST_SECONDS)
+        self.compiling = compiling
+        self._compiled: set[Any] = set()
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._asked = 0
@@ -202,6 +214,7 @@ class Subject:
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
         self._rest.clear()
+        self._compiled.clear()
         self.since.clear()
 
     def _greeting(self) -> Facts:
@@ -243,18 +256,34 @@ class Subject:
         self._asked += 1
         self.since.append(case.id)
         question = {"id": self._asked, **question_of(case, self.facts)}
-        until = time.monotonic() + self.timeout
+        limit = self._limit(case)
+        until = time.monotonic() + limit
         said: dict[str, Any] | None = {}
         if self._write(json.dumps(question).encode() + b"\n", until):
             said = self._said(until)
         if said is None:
             self._end()
-            return Unanswered("hung", f"no answer within {self.timeout:g} seconds")
+            self.compiling = 1.0  # what is late after all that time will be late again
+            return Unanswered("hung", f"no answer within {limit:g} seconds")
         if not said:
             return Unanswered("crashed", self._death())
         if os.fstat(self._errors.fileno()).st_size > _ERRORS_KEPT:
             self._forget_errors()
         return read_answer(said)
+
+    def _limit(self, case: Case) -> float:
+        """Return how long a call may take, in seconds."""
+        tensors = [x for x in case.arguments.values() if isinstance(x, Data)]
+        kind = (case.op, *((x.dtype, x.shape) for x in tensors))
+        if self.compiling == 1.0 or kind in self._compiled:
+            return self.timeout
+        self._compiled.add(kind)
+        return min(self.timeout * self.compiling, _LONGEST_SECONDS)
+
+    def restart(self) -> None:
+        """End the process; the next call starts another one."""
+        if self._process is not None:
+            self._end()
 
     def _said(self, until: float) -> dict[str, Any] | None:
         """Return the answer to the last question; empty if the process ended, None if late."""

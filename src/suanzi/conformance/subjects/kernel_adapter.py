@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,13 @@ else:
 FRAMEWORKS = ("torch", "jax", "cupy", "paddle", "mindspore", "suanzi", "numpy")
 _ALSO = {"triton": "torch", "jaxlib": "jax", "flax": "jax", "torch_npu": "torch"}
 _NOT_TENSORS = (str, bytes, dict, set)
+_FAULTS = (
+    "illegal memory access", "illegaladdress", "illegal_address", "misaligned address",
+    "device-side assert", "unspecified launch failure", "an illegal instruction was encountered",
+    "hardware stack error", "uncorrectable ecc", "cudaerrorlaunchfailure", "memory access fault",
+    "aicore exception", "vector core exception",
+)  # fmt: skip
+"""What runtimes say of a fault after which the device refuses everything."""
 
 
 def framework_of(kernel: Any) -> str:
@@ -206,11 +214,25 @@ class Adapter:
         same = (data.dtype, data.shape)
         number = self._taken[same] = self._taken.get(same, 0) + 1
         kept = self._memory.get((*same, number))
-        if kept is not None and self.framework.write(kept, data):
-            return kept
-        made = self.framework.make(data)
+        with self._watched():
+            if kept is not None and self.framework.write(kept, data):
+                return kept
+            made = self.framework.make(data)
         self._memory[(*same, number)] = made
         return made
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Report a fault of the device as such: the process is of no use after it."""
+        try:
+            yield
+        except (Broken, Unsupported, Unsuitable):
+            raise
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}"
+            if any(part in words.lower() for part in _FAULTS) or not self.framework.works():
+                raise Broken(f"JD004: {words[:1000]}") from error
+            raise
 
     def read(self, x: Any) -> Data:
         """Read a tensor."""
@@ -222,8 +244,12 @@ class Adapter:
     def call(self, op: str, arguments: dict[str, Any]) -> Any:
         """Call the kernel: tensors in order, then parameters by name; and watch it."""
         self._taken.clear()
-        if self.gradients is not None and op.endswith("_bwd"):
-            return self._pulled(arguments)
+        with self._watched():
+            if self.gradients is not None and op.endswith("_bwd"):
+                return self._pulled(arguments)
+            return self._forward(arguments)
+
+    def _forward(self, arguments: dict[str, Any]) -> Any:
         tensors = {n: x for n, x in arguments.items() if isinstance(x, self.framework.kind())}
         named = {
             n: x for n, x in arguments.items() if n not in tensors and self._has(n, len(tensors))

@@ -95,6 +95,15 @@ class Numpy:
     def synchronize(self) -> None:
         pass
 
+    def works(self) -> bool:
+        """Tell whether the device still computes: after a fault on it, nothing does."""
+        try:
+            self.poison(16)
+            self.synchronize()
+        except Exception:
+            return False
+        return True
+
     def gradients(
         self, call: Callable[..., Any], tensors: dict[str, Any], names: list[str], out_grad: Any
     ) -> tuple[Any, ...]:
@@ -208,6 +217,13 @@ class Jax(Numpy):
 
     def poison(self, count: int) -> None:
         pass
+
+    def works(self) -> bool:
+        try:
+            made = self.jax.device_put(np.ones(2, np.float32), self.device) + 1
+            return float(made.sum()) == 4
+        except Exception:
+            return False
 
     def gradients(
         self, call: Callable[..., Any], tensors: dict[str, Any], names: list[str], out_grad: Any

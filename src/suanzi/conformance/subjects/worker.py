@@ -207,6 +207,8 @@ def _one_call(adapter: Any, question: dict[str, Any], given: dict[str, Any]) -> 
         made = {name: _made(adapter, value) for name, value in given.items()}
     except wire.Unsupported as error:
         return _unsupported(error)
+    except wire.Broken as error:
+        return {"broken": str(error)}
     except Exception as error:
         return {"broken": f"create: {_said(error)}", "trace": _trace()}
     try:
