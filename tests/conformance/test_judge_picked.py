@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
 import pytest
 
+from suanzi.conformance.judging import answers
 from suanzi.conformance.judging.judge import judge, lenient
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import ordinary, units_of
 from suanzi.conformance.model.expected import Cycle, Picked, joined
+from suanzi.conformance.model.numbers import Real, real
 from suanzi.conformance.subjects.wire import Data, from_json, to_json
 
 COUNT = 1000
@@ -54,6 +57,65 @@ def test_as_one_by_one(dtype: str, bound: str, cycle: bool) -> None:
         assert (got.problem or "").split(";")[0][:40] == (right.problem or "").split(";")[0][:40]
         gently = judge(found, lenient(output)), judge(found, lenient(plain(output)))
         assert (gently[0].problem is None) == (gently[1].problem is None)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "bfloat16", "float8_e5m2"])
+@pytest.mark.parametrize("last", ["right", "wrong", "infinite"])
+def test_the_tail_of_many_different_results(
+    monkeypatch: pytest.MonkeyPatch, dtype: str, last: str
+) -> None:
+    monkeypatch.setattr("suanzi.conformance.judging.judge.ENOUGH", 8)
+    values = [1 + Fraction(i, 4096) for i in range(COUNT)]
+    few = tuple((x, -x) if dtype == "complex64" else x for x in map(real, (1, 2, 3)))
+    index = Cycle(3, COUNT)
+    # Each result is another one, and within its bound.
+    output = Output(
+        dtype, (COUNT,), Picked(few, index), allowed=Picked((Fraction(1, 2),) * 3, index)
+    )
+    results = [
+        units_of(dtype, ((real(x), real(-x)) if dtype == "complex64" else real(x),))[0]
+        for x in (1 + i % 3 + values[i] / 4 - Fraction(1, 4) for i in range(COUNT))
+    ]
+    assert judge(Data(dtype, (COUNT,), b"".join(results)), output).problem is None
+    if last == "right":
+        return
+    odd = real(100) if last == "wrong" else Real(False, None)
+    results[-1] = units_of(dtype, ((real(1), odd) if dtype == "complex64" else odd,))[0]
+    problem = judge(Data(dtype, (COUNT,), b"".join(results)), output).problem
+    assert problem is not None
+    assert problem.startswith(f"1 of {COUNT} elements: [{COUNT - 1}]")
+
+
+def test_a_wrong_value_among_many_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suanzi.conformance.judging.judge.ENOUGH", 8)
+    few = tuple(map(real, range(100)))
+    output = Output("float32", (COUNT,), Picked(few, Cycle(100, COUNT)))
+    found = answer("float32", output, {COUNT - 1: struct.pack("<f", 98)})
+    problem = judge(found, output).problem
+    assert problem is not None
+    assert problem.startswith(f"1 of {COUNT} elements: [{COUNT - 1}]")
+
+
+@pytest.mark.parametrize(("truth", "sign"), [(0, -0.0), (Fraction(1, 1 << 149), -0.0)])
+def test_the_sign_of_a_late_zero(
+    monkeypatch: pytest.MonkeyPatch, truth: int | Fraction, sign: float
+) -> None:
+    monkeypatch.setattr("suanzi.conformance.judging.judge.ENOUGH", 2)
+    few = (*map(real, range(1, 5)), real(truth))
+    output = Output("float32", (50,), Picked(few, Cycle(5, 50)), ulp=2)
+    found = answer("float32", output, {49: struct.pack("<f", sign)})
+    assert (judge(found, output).problem is None) == (judge(found, plain(output)).problem is None)
+    assert judge(found, output).problem is not None
+
+
+def test_results_at_the_very_bound() -> None:
+    """The quick test rounds its bounds inwards: a third is no float."""
+    test = answers.near("float64", (real(0),), (Fraction(1, 3),))
+    third = 1 / 3
+    assert Fraction(third) < Fraction(1, 3)
+    assert test(0, struct.pack("<d", third))
+    assert not test(0, struct.pack("<d", third + 2.0**-54))
+    assert not test(0, struct.pack("<d", 2 / 3))
 
 
 def test_a_tensor_that_repeats_is_sent_in_few_bytes() -> None:

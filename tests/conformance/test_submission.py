@@ -74,6 +74,25 @@ def test_what_was_submitted_is_verified(folder: Path) -> None:
     assert found.headline == report_json.read(folder / "report.json").decision.headline
 
 
+def test_a_report_in_blocks_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks round what was measured, and what follows from it must be rounded as well."""
+    monkeypatch.setattr(report_json, "MANY", 5)
+    folder = tmp_path / "evidence"
+    run = submit(
+        folder,
+        "numpy",
+        ops=["exp", "norm"],
+        dtypes=["float32", "float64"],
+        groups=["plain"],
+        jobs=1,
+    )
+    data = json.loads((folder / "report.json").read_text())
+    assert data["blocks"]
+    measured = [one.ulp for one in run.results if one.ulp]
+    assert any(x != float(f"{x:.4g}") for x in measured)
+    assert _findings(folder)["report"]
+
+
 def test_an_edited_report_is_found(folder: Path) -> None:
     failing = [r.id for r in report_json.read(folder / "report.json").results if r.bad]
     assert failing, "NumPy is expected to deviate somewhere in these"

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from suanzi.conformance.judging.answers import answers_of, is_right
+from suanzi.conformance.judging.answers import ENOUGH, answers_of, is_right, near
 from suanzi.conformance.judging.checks import slack
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import out_of_order, values
@@ -167,10 +167,16 @@ def _judge_picked(
         return Judgement(f"{found.size} elements, not {len(truth)}")
     if is_right(found.raw, wanted.dtype, truth):
         return Judgement(None)
-    answers = answers_of(found.raw, ITEMSIZE[found.dtype], truth)
-    pairs = list(answers)
-    whole = judge(*_few(found, wanted, truth, pairs))
-    if whole.problem is None:
+    quick = near(wanted.dtype, truth.base, _allowed_by_value(wanted, truth))
+    enough, complete = ENOUGH, False
+    while not complete:
+        answers, complete = answers_of(found.raw, ITEMSIZE[found.dtype], truth, quick, enough)
+        pairs = list(answers)
+        whole = judge(*_few(found, wanted, truth, pairs))
+        if whole.problem is not None:
+            break
+        enough *= 16
+    else:
         return whole
     bad = [p for p in pairs if judge(*_few(found, wanted, truth, [p])).problem is not None]
     first = heapq.nsmallest(3, ((answers[p][1], p) for p in bad))
@@ -178,6 +184,22 @@ def _judge_picked(
     count = sum(answers[p][0] for p in bad)
     words = _wrong(list(got), got, wanted, operands, count)
     return replace(whole, problem=words)
+
+
+def _allowed_by_value(wanted: Output, truth: Picked[Value]) -> Sequence[Fraction]:
+    """Return how far off a result for each value may be without doubt; negative: not at all."""
+    if isinstance(wanted.allowed, Picked):
+        return wanted.allowed.base
+    part = PARTS.get(wanted.dtype, wanted.dtype)
+    if part not in FORMATS or not wanted.ulp:
+        return (Fraction(-1),) * len(truth.base)
+    return [_kept_sign(FORMATS[part], Fraction(wanted.ulp), x) for x in truth.base]
+
+
+def _kept_sign(form: Format, ulp: Fraction, truth: Value) -> Fraction:
+    """Return an error of at most so many units that leaves the signs of all parts alone."""
+    least = min(Fraction(0) if p.is_nan or p.size is None else p.size for p in _parts(truth))
+    return min(ulp * two(_unit_exponent(form, truth)), least / 2) if least else Fraction(-1)
 
 
 def _few(

@@ -45,6 +45,8 @@ def to_data(run: Run) -> dict[str, Any]:
         some = [one for one, full in zip(results, told, strict=True) if not full]
         results = [one for one, full in zip(results, told, strict=True) if full]
         blocks = {"blocks": packed(some)}
+        # Blocks have rounded measures: what follows from results follows from those that are read.
+        run = Run.from_dict({**data, "results": results, **blocks})
     return {
         **data,
         "kit": {"name": "suanzi", "version": __version__, "standard": long_title_of(run.catalogue)},
