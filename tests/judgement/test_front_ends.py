@@ -131,6 +131,40 @@ def test_each_case_is_a_test_of_pytest(folder: Path) -> None:
     assert "JD201" in found.stdout
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (2, 40), (4, 512), (1, 1000)])
+def test_a_softmax_that_overflows_is_wrong_in_any_shape(shape: tuple[int, int]) -> None:
+    """Its answers are nearly one-hot, and would pass without their tail: they refuse it."""
+
+    def overflows(x: Any) -> Any:
+        return np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+
+    with np.errstate(all="ignore"):
+        found = sz.judge(overflows, "softmax", dtypes="float32", shapes=[shape])
+    assert not found
+    assert "1 of" in str(found).splitlines()[0]
+
+
+def test_a_case_that_accepts_a_wrong_answer_does_not_count() -> None:
+    def last_missing(x: Any) -> Any:  # right wherever the last element is 0
+        y = np.maximum(x, 0)
+        y[..., -1] = 0
+        return y
+
+    found = sz.judge(last_missing, "relu", dtypes="float32", shapes=[(1, 3)])
+    right = [c for c in found.cases if c.outcome == "right"]
+    weak = [c for c in found.cases if c.outcome == "cannot fail"]
+    assert weak, found
+    assert f"not counted: {len(weak)} case" in str(found)
+    assert not [c for c in right if c in weak]
+
+
+def test_no_elements_are_judged_once_for_each_dtype() -> None:
+    found = sz.judge(lambda x: x * 1, "softmax", dtypes="float32")
+    empty = [c.id for c in found.cases if c.id.split("/")[1] == "empty"]
+    assert empty
+    assert not [one for one in empty if "," in one]
+
+
 def test_a_result_alone_is_judged() -> None:
     x = np.linspace(-3, 3, 600, dtype=np.float32).reshape(3, 200)
     e = np.exp(x - x.max(-1, keepdims=True))

@@ -64,7 +64,7 @@ class Judge:
         ...     lambda x: 0 * x, "softmax", dtypes="bfloat16", shapes=[(2, 1000)], standards="ttk"
         ... )
         >>> print(zeros.standards[0])
-        ttk: accepts 4 of 5 cases, among them 4 that are wrong
+        ttk: accepts 5 of 6 cases, among them 5 that are wrong
         """
         if not callable(kernel):
             raise InvalidArgument(

@@ -1,7 +1,7 @@
 """The cases that a kernel is judged by: the kit's, and sizes around the edges of tiles.
 
-A case is used if it can fail: zeros, an input, a constant row, the answer shifted, transposed, cut
-off, a neighbour's row, and the answer in fewer digits are put to it first.
+A case counts for a kernel if it can fail: zeros, an input, a constant row, the answer shifted,
+transposed, cut off, a neighbour's row, and the answer in fewer digits are put to it first.
 """
 
 from __future__ import annotations
@@ -265,6 +265,8 @@ def chosen(
             if call.dtypes and dtype not in call.dtypes:
                 continue
             of_sizes = ("ordinary", "whole numbers") if call in more and shapes is None else None
+            if call.group == "empty":
+                of_sizes = ("ordinary",)
             for name in of_sizes or call.classes or classes:
                 yield trial_of(op, dtype, call, name, accumulate)
 

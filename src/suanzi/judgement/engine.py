@@ -1,6 +1,7 @@
 """The engine: cases are put to a kernel, here or in another process, and its results are judged.
 
-Truths are computed after the call. A case that would accept a wrong answer is not used.
+Truths are computed after the call. A case that would accept a wrong answer can refuse a kernel, but
+does not count for it.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ class Judging:
             present = [n for n in every_gradient(key) if isinstance(case.arguments.get(n), Data)]
             asked_for = zip(present, expected, strict=False)
             expected = [bound for name, bound in asked_for if name in gradients_of(key)]
-        if unnoticed(case, expected, self.lower) is not None:
-            return CaseResult(case.id, "cannot fail", case=case, expected=expected)
         finding, share = self._finding(case, answer, expected)
+        if (finding is None or finding.is_note) and unnoticed(case, expected, self.lower):
+            return CaseResult(case.id, "cannot fail", case=case, expected=expected)
         said = rulings(self.criteria, case, _results(answer, expected), expected)
         if finding is None:
             return CaseResult(case.id, "right", None, share, case, expected, said)

@@ -81,7 +81,10 @@ def _outliers(dtype: str, x: Operand, random: np.random.Generator) -> Array:
     found = _ordinary(dtype, x, random)
     form = FORMATS[dtype]
     flat, most = found.reshape(-1), 2.0 ** (form.bias - 2)
-    flat[random.integers(16) :: 16] *= 1000
+    some = flat[random.integers(min(16, flat.size) or 1) :: 16]
+    some *= 1000
+    if x.low < 0 < x.high and some.size:  # an exponential overflows on one side alone
+        some[0] = 1000 * random.uniform(x.high / 2, x.high)
     return np.asarray(np.clip(found, -most, most))
 
 

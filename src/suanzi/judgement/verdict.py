@@ -6,7 +6,7 @@ import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import Data
@@ -115,7 +115,7 @@ class Verdict:
         answer = "WRONG" if wrong else self.answer
         lines = [
             f"{self.kernel} is {answer} as {self.operator}{' and its gradient' * self.backward}: "
-            f"{len(judged) - wrong} of {len(judged)} cases in {dtypes} ({self.framework} on "
+            f"{wrong or len(judged)} of {_cases(len(judged))} in {dtypes} ({self.framework} on "
             f"{self.device}, accumulation in {self.accumulate})"
         ]
         for one in (*self.findings, *self.notes):
@@ -128,10 +128,10 @@ class Verdict:
             lines += textwrap.wrap(f"  {tally}", 100, subsequent_indent="      ")
         unused = sum(c.outcome == "cannot fail" for c in self.cases)
         if unused:
-            lines.append(f"  {unused} cases were left out: they accept a wrong answer")
+            lines.append(f"  not counted: {_cases(unused)} that would pass a wrong answer, too")
         late = sum(c.outcome == "no answer" for c in self.cases)
         if late:
-            lines.append(f"  {late} cases have no answer, and are not judged")
+            lines.append(f"  {_cases(late)} without an answer, which are not judged")
         elif not judged:
             lines.append("  no case fits the kernel: check its parameters, dtypes and shapes")
         return "\n".join(lines)
@@ -153,6 +153,10 @@ class Verdict:
             "device": self.device,
             "accumulate": self.accumulate,
             "seconds": round(self.seconds, 3),
+            "counts": {
+                outcome: sum(c.outcome == outcome for c in self.cases)
+                for outcome in get_args(Outcome)
+            },
             "findings": [{**asdict(f), "title": f.title} for f in (*self.findings, *self.notes)],
             "standards": {t.name: t.to_dict() for t in self.standards},
             "cases": [
@@ -171,6 +175,10 @@ class Verdict:
             ],
             "script": self.script,
         }
+
+
+def _cases(count: int) -> str:
+    return f"{count} case{'s' * (count != 1)}"
 
 
 def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
