@@ -50,6 +50,7 @@ conformance.vacuity conformance.vacuity_models conformance.bounds
 conformance.check
 judgement
 conformance.plugin conformance.suite conformance.second_judge conformance.submission
+agents
 cli
 """.strip().splitlines()
 

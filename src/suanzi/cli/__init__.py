@@ -22,6 +22,7 @@ from suanzi.cli import demo as cli_demo
 from suanzi.cli import judge as cli_judge
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
+from suanzi.cli import skill as cli_skill
 from suanzi.cli import standards as cli_standards
 from suanzi.cli import submit as cli_submit
 from suanzi.cli.catalogue import counts, entries, entry
@@ -390,6 +391,7 @@ app.command(cli_check.header)
 app.command(cli_config.config)
 app.command(cli_judge.judge)
 app.command(cli_standards.standards)
+app.command(cli_skill.command_of(app))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

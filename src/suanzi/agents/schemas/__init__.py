@@ -1,0 +1,26 @@
+"""JSON Schemas of what commands print with ``--json``, and of what the tools of MCP return.
+
+>>> schema("judge")["title"]
+'suanzi judge --json'
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+NAMES = ("judge", "explain", "port")
+"""The commands whose output has a schema."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the schema of what a command, or a tool, gives."""
+    found: dict[str, Any] = json.loads(_text(name))
+    return found
+
+
+@cache
+def _text(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.json").read_text("utf-8")
