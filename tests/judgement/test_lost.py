@@ -157,5 +157,22 @@ def test_a_mask_is_only_where_the_gradient_is_no_number() -> None:
     for data, masks in (("ordinary", False), ("special values", True)):
         case = trial_of("nn:relu_bwd", "float32", call, data).case
         (bound,) = by_definition("nn:relu_bwd", "float32", case.arguments) or []
-        assert (bound.masked is not None) == masks
-        assert bound.masked is None or 0 < bound.masked.sum() < 3
+        assert (bound.nan is not None) == (bound.free is not None) == masks
+        assert bound.nan is None or 0 < bound.nan.sum() < 4
+
+
+def test_a_gradient_at_an_input_that_is_no_number_may_be_any_branch() -> None:
+    x = np.array([np.nan, np.inf, -np.inf, 1.0], np.float32)
+    g = np.array([3.0, 2.0, 2.0, 2.0], np.float32)
+    for first in (np.nan, 0.0, 3.0, 0.03):
+        sz.assert_right("relu_bwd", (g, x), np.array([first, 2, 0, 2], np.float32))
+    slope = float(sz.truth.silu_bwd(np.ones(1, np.float32), np.ones(1, np.float32))[0])
+    for at in ([2.0, 0.0], [np.nan, np.nan]):
+        sz.assert_right("silu_bwd", (g, x), np.array([np.nan, *at, 2 * slope], np.float32))
+    with pytest.raises(AssertionError):
+        sz.assert_right("silu_bwd", (g, x), np.array([np.nan, 0, 0, 2 * slope], np.float32))
+    # An element of minus infinity, as masks of attention have, gets 0.
+    x = np.array([-np.inf, 0.0, 0.0], np.float32)
+    sz.assert_right("softmax_bwd", (g[1:], x), np.array([0, 0, 0], np.float32))
+    with pytest.raises(AssertionError):
+        sz.assert_right("softmax_bwd", (g[1:], x), np.array([np.nan, 0, 0], np.float32))

@@ -48,8 +48,8 @@ class Bound:
     allowed: Array
     free: NDArray[np.bool_] | None = None
     """The elements of which nothing is required."""
-    masked: NDArray[np.bool_] | None = None
-    """The elements that may be 0 or NaN: a mask of 0 times a gradient that is no number."""
+    nan: NDArray[np.bool_] | None = None
+    """The elements that may be NaN as well."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -68,8 +68,8 @@ class Bound:
             off = np.abs(given - right)
         same = (found == self.truth) | (np.isnan(found) & np.isnan(self.truth))
         off = np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
-        if self.masked is not None:
-            off = np.where(self.masked & (np.isnan(found) | (found == 0)), 0.0, off)
+        if self.nan is not None:
+            off = np.where(self.nan & np.isnan(found), 0.0, off)
         return off if self.free is None else np.where(self.free, 0.0, off)
 
     def wrong(self, found: Array) -> NDArray[np.bool_]:
@@ -125,27 +125,49 @@ def by_definition(
         if ":" in op and not all(isinstance(one, Tracked) for one in outputs):
             return None
         found = [_bound(one, dtype) for one in outputs]
-    return _with_masks(op, arguments, found)
+    return _odd_gradients(op, arguments, found)
 
 
-def _with_masks(op: str, arguments: Mapping[str, Any], found: list[Bound]) -> list[Bound]:
-    """Let gradients be 0 or NaN where their factor is 0 and that of the result is no number."""
-    given = next((arguments[n] for n in ("out_grad", "grad_out") if n in arguments), None)
-    if not isinstance(given, Data) or given.dtype not in FORMATS:
+def _odd_gradients(op: str, arguments: Mapping[str, Any], found: list[Bound]) -> list[Bound]:
+    """Let gradients be what right kernels make of operands that are no numbers.
+
+    A slope of 0 times a NaN or an infinity may be 0, by a selection, or NaN, by a product. Nothing
+    is required where an input is NaN: every branch is as good. An activation's slope at an infinity
+    may be NaN instead of its limit: x sigmoid(-x) is infinity times 0.
+    """
+    name = next((n for n in ("out_grad", "grad_out") if n in arguments), "")
+    given = {n: x for n, x in arguments.items() if isinstance(x, Data) and x.dtype in FORMATS}
+    if name not in given:
         return found
-    pulled = numbers_of(given)
-    odd = ~np.isfinite(pulled)
-    if not odd.any() or not any(b.shape == pulled.shape for b in found):
-        return found
-    ones = Data(given.dtype, given.shape, np.ones(given.shape, dtype_of(given.dtype)).tobytes())
-    name = "out_grad" if "out_grad" in arguments else "grad_out"
-    with arithmetic("float32", exact=False):
-        made = definition(op)(**{n: _argument(x) for n, x in {**arguments, name: ones}.items()})
-    factors = [x.value for x in (made if isinstance(made, tuple) else (made,))]
+    pulled, first = ~np.isfinite(numbers_of(given[name])), given.pop(name)
+    factors: list[Any] = [None] * len(found)
+    if pulled.any():
+        ones = Data(first.dtype, first.shape, np.ones(first.shape, dtype_of(first.dtype)).tobytes())
+        with arithmetic("float32", exact=False):
+            made = definition(op)(**{n: _argument(x) for n, x in {**arguments, name: ones}.items()})
+        factors = [x.value for x in (made if isinstance(made, tuple) else (made,))]
+    elementwise = definition(op).__module__ == "suanzi.truth.nn.activations"
     return [
-        replace(bound, masked=odd & (factor == 0)) if bound.shape == pulled.shape else bound
+        _odd_gradient(bound, pulled, factor, [numbers_of(x) for x in given.values()], elementwise)
         for bound, factor in zip(found, factors, strict=True)
     ]
+
+
+def _odd_gradient(
+    bound: Bound, pulled: NDArray[np.bool_], factor: Any, given: list[Array], elementwise: bool
+) -> Bound:
+    free = np.zeros(bound.shape, bool) if bound.free is None else bound.free.copy()
+    nan, truth = np.zeros(bound.shape, bool), bound.truth
+    if factor is not None and bound.shape == pulled.shape:
+        nan = pulled & (factor == 0)
+        truth = np.where(nan, 0.0, truth)
+    for x in given:
+        if x.shape == bound.shape:
+            free |= np.isnan(x)
+            nan |= np.isinf(x) & elementwise
+    return replace(
+        bound, truth=truth, free=free if free.any() else None, nan=nan if nan.any() else None
+    )
 
 
 def _argument(x: Any) -> Any:
