@@ -5,8 +5,9 @@
     python benchmarks/judge_triton.py --table            # the file as a table
 
 Each kernel is judged in a process of its own, several at once. No more cases are put to a kernel
-after `--seconds`; one that has not ended after three times as long is ended. `--python` names the
-interpreter that has PyTorch, Triton and the packages; it needs no suanzi.
+after `--seconds`; one that has not ended long after is ended. Kernels that tune themselves use
+their smallest configuration. `--python` names the interpreter that has PyTorch, Triton and the
+packages; it needs no suanzi. judge_triton_by_hand.py shows the same kernels without the judge.
 """
 
 from __future__ import annotations
@@ -105,6 +106,7 @@ def judge_one(row: Row, python: str, device: str, seconds: float) -> dict[str, A
     """Return what the verdict on a kernel is, as the results have it."""
     from suanzi.conformance.running.process import Backend, Subject
     from suanzi.judgement.arguments import gradients_of, operator_key
+    from suanzi.judgement.child import COMPILING
     from suanzi.judgement.engine import judge_with
 
     options: dict[str, Any] = {
@@ -113,7 +115,7 @@ def judge_one(row: Row, python: str, device: str, seconds: float) -> dict[str, A
     if row.backward:
         options["gradients"] = gradients_of(operator_key(row.op))
     backend = Backend(row.kernel, "kernel_adapter:Adapter", python, options)
-    with Subject(backend, max(60.0, 2 * seconds)) as asked:
+    with Subject(backend, max(15.0, seconds), compiling=COMPILING) as asked:
         found = judge_with(
             asked, row.kernel, row.op, shapes=row.shapes, params=row.params,
             backward=row.backward, seconds=seconds,
@@ -131,11 +133,11 @@ def judge_one(row: Row, python: str, device: str, seconds: float) -> dict[str, A
         return {"operator": said["operator"], "right": None, "error": words}
     return {
         "operator": said["operator"], "backward": row.backward, "params": dict(row.params),
-        "right": said["right"], "judged": len(judged),
+        "right": {"right": True, "wrong": False}.get(said["answer"]), "judged": len(judged),
         "cases": {dtype: f"{good} of {count}" for dtype, (good, count) in dtypes.items()},
         "findings": said["findings"],
         "largest_share": max((c["share"] or 0.0 for c in judged), default=None),
-        "script": said["script"][:6000], "seconds": said["seconds"],
+        "script": said["script"] if len(said["script"]) < 4000 else "", "seconds": said["seconds"],
     }  # fmt: skip
 
 
@@ -148,7 +150,7 @@ def in_a_process(row: Row, arguments: argparse.Namespace) -> dict[str, Any]:
     start = time.perf_counter()
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=3 * arguments.seconds + 30
+            command, capture_output=True, text=True, timeout=5 * arguments.seconds + 30
         )
     except subprocess.TimeoutExpired:
         return {"operator": row.op, "right": None, "error": "it did not end in time"}

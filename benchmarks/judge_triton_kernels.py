@@ -1,11 +1,28 @@
 """Kernels of Liger-Kernel and FlagGems by the names of operators, for `judge_triton.py`.
 
 The packages are used as they are installed. The judge calls each function with the operands of an
-operator in their order; what a package needs beside them is given here.
+operator in their order; what a package needs beside them is given here. A kernel that tunes itself
+uses the smallest of its configurations: trying all of them takes a minute for each shape.
 """
 
 # ruff: noqa: D103 - the names say it
+import math
+
 import torch
+from triton.runtime.autotuner import Autotuner
+
+_every = Autotuner.prune_configs
+
+
+def _smallest(self, kwargs):
+    def size(config):
+        whole = [x for x in config.kwargs.values() if isinstance(x, int) and x > 0]
+        return math.prod(whole) * config.num_stages
+
+    return [min(_every(self, kwargs), key=size)]
+
+
+Autotuner.prune_configs = _smallest
 
 # ---- Liger-Kernel --------------------------------------------------------------------------------
 
