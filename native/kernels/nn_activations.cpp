@@ -21,6 +21,8 @@
 
 #include "kernels/nn_gates_avx512.inc"
 
+#include "kernels/nn_staged.inc"
+
 namespace suanzi {
 namespace {
 namespace activations {
@@ -29,23 +31,6 @@ namespace activations {
 #define SUANZI_ACTIVATION(name) \
   constexpr auto name =         \
       []<class B>([[maybe_unused]] const B* in, B* out, [[maybe_unused]] const f64* p) noexcept -> void
-
-// A function by way of an exponential, in two loops: a processor does not see as far as to the next vector while one
-// waits for both. `exponent` makes its argument of `in` and `p`, and `rest` the outputs of `in`, `e` and `p`. A level
-// may have a function of float32 in its place.
-template <class Exponent, class Rest, class OfLevel>
-struct Staged {
-  using exponent = Exponent;
-  using rest = Rest;
-  using of_level = OfLevel;
-};
-template <class OfLevel = void, class Exponent, class Rest>
-constexpr Staged<Exponent, Rest, OfLevel> staged(Exponent, Rest) noexcept {
-  return {};
-}
-#define SUANZI_EXPONENT []<class B>([[maybe_unused]] const B* in, [[maybe_unused]] const f64* p) noexcept
-#define SUANZI_REST \
-  []<class B>([[maybe_unused]] const B* in, [[maybe_unused]] B e, B* out, [[maybe_unused]] const f64* p) noexcept
 
 // ---- of pieces -------------------------------------------------------------------------------------
 

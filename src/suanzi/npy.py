@@ -28,10 +28,11 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from suanzi import _core
+from suanzi._files import replace
 from suanzi._hints import shown
 from suanzi._numpy import np
 from suanzi.dtypes import DTYPES, DType, DTypeLike, dtype
-from suanzi.saving import fill, replace
+from suanzi.saving import fill
 from suanzi.status import (
     AllocFailed,
     InvalidArgument,

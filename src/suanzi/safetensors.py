@@ -20,9 +20,10 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from suanzi import _core
+from suanzi._files import replace
 from suanzi._hints import shown
 from suanzi.dtypes import DTYPES, DType, dtype
-from suanzi.saving import fill, replace
+from suanzi.saving import fill
 from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import suanzi as sz
-from suanzi.conformance.model.numbers import BINARY
+from suanzi.conformance.model.operators import BINARY
 from suanzi.conformance.subjects.suanzi_adapter import Adapter as Right
 from suanzi.standard import interfaces
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import suanzi.conformance
 
 HOME = Path(suanzi.conformance.__file__).parent
-DATA = {"_text", "dtypes", "errata", "promote", "registry", "standard", "status"}
+DATA = {"_hints", "_text", "dtypes", "errata", "promote", "registry", "standard", "status"}
 """What of suanzi is data, or how text is written, and may be read."""
 LIBRARIES = {"mpmath"}
 

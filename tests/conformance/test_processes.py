@@ -20,7 +20,8 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.results import Run
 from suanzi.conformance.running import pool, process
 from suanzi.conformance.running.crashes import ENOUGH
-from suanzi.conformance.running.process import Backend, Local, Subject, Unanswered, is_dumpable
+from suanzi.conformance.running.memory import is_dumpable
+from suanzi.conformance.running.process import Backend, Local, Subject, Unanswered
 from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data

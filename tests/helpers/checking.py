@@ -24,14 +24,13 @@ from suanzi.conformance.model.numbers import (
     SUBBYTE,
     Real,
     Value,
-    binary,
     decode,
     encode,
     limits,
     real,
     two,
-    unary,
 )
+from suanzi.conformance.model.operators import binary, unary
 
 # ---- values to try -------------------------------------------------------------------------------
 

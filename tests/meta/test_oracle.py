@@ -30,7 +30,6 @@ from suanzi.conformance.model.numbers import (
     Real,
     Value,
     add,
-    binary,
     convert,
     decode,
     div,
@@ -44,6 +43,7 @@ from suanzi.conformance.model.numbers import (
     sub,
     wrap,
 )
+from suanzi.conformance.model.operators import binary
 
 
 def _float(x: Real) -> float:

@@ -21,7 +21,6 @@ from suanzi.conformance.model.numbers import (
     Real,
     Value,
     add,
-    binary,
     compute_format,
     convert,
     div,
@@ -32,6 +31,7 @@ from suanzi.conformance.model.numbers import (
     store,
     wrap,
 )
+from suanzi.conformance.model.operators import binary
 
 DIVISIONS = ["div", "floordiv", "mod"]
 INF, NAN = float("inf"), float("nan")

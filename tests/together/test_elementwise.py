@@ -14,16 +14,8 @@ import suanzi as sz
 from helpers.checking import array, check, pack, samples, show
 from helpers.functions import every_level
 from suanzi import _core
-from suanzi.conformance.model.numbers import (
-    COMPLEX,
-    FLOATS,
-    INTEGERS,
-    REALS,
-    Value,
-    binary,
-    convert,
-    real,
-)
+from suanzi.conformance.model.numbers import COMPLEX, FLOATS, INTEGERS, REALS, Value, convert, real
+from suanzi.conformance.model.operators import binary
 from suanzi.tensors.exchange import from_numpy
 
 NUMERIC = ["bool", *REALS, *COMPLEX]

@@ -357,7 +357,7 @@ def live(
         with _render.waiting(f"asking {framework}"):
             asked = ask_dtypes(framework, python)
         if write is not None:
-            from suanzi.saving import write_file
+            from suanzi._files import write_file
 
             write_file(write, asked.text)
         if json:

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from suanzi._files import write_file
 from suanzi._text import printable
 from suanzi.cli.children import children_ended
 from suanzi.cli.typed import Flag, Json, Python, Words
-from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 

@@ -109,7 +109,7 @@ def port(
     elif save is not None:
         raise InvalidArgument(f"port: --save keeps the calls of a program; {program!r} is a file.")
     report = judge_file(calls, asked, known, chips)
-    from suanzi.saving import write_file
+    from suanzi._files import write_file
 
     if sarif is not None:
         write_file(sarif, json_module.dumps(to_sarif(report), indent=1) + "\n")
@@ -123,4 +123,5 @@ def port(
         print(fix_file(program, fix), file=sys.stderr if json else sys.stdout)
     if report:
         return _CHANGES
-    return _SAME if report.raised is None and report.calls.calls else _NOTHING_KNOWN
+    seen = report.calls is not None and bool(report.calls.calls)
+    return _SAME if report.raised is None and seen else _NOTHING_KNOWN

@@ -16,12 +16,12 @@ from typing import Any
 
 from suanzi import interface as standard_form
 from suanzi._core import VERSION
+from suanzi._files import write_file
 from suanzi.conformance import header_words
 from suanzi.device import DeviceType
 from suanzi.dtypes import dtype
 from suanzi.interface.structures import TypeCode
 from suanzi.layout import LayoutType
-from suanzi.saving import write_file
 from suanzi.standard import interfaces
 from suanzi.standard.prototypes import (
     Item,

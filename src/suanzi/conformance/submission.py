@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from suanzi._decode import Malformed, decode
+from suanzi._files import write_file
 from suanzi._toml import tomllib
 from suanzi.conformance import evidence, mustpass, second_judge
 from suanzi.conformance.cases import Wanted, cases
@@ -36,7 +37,6 @@ from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.running.recording import Recorded, content_of, read_answers
 from suanzi.conformance.running.run import given_up, run_case
 from suanzi.promote.library import rule_sets
-from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 FORMAT = "suanzi-submission/1"

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from suanzi._files import write_file
 from suanzi._hints import nearest
 from suanzi.port.calls import Calls, from_records, read_processes
 from suanzi.port.operators import FRAMEWORKS
@@ -23,7 +24,6 @@ from suanzi.port.report import Report, judge, targets
 from suanzi.port.support import check_chips
 from suanzi.promote.live import NotInstalled
 from suanzi.promote.rules import RuleSet
-from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 _NOT_INSTALLED = 3

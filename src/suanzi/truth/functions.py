@@ -1,4 +1,4 @@
-"""More functions of tracked numbers, beside those of `suanzi.truth.tracked`."""
+"""More functions of tracked numbers, in addition to those of `suanzi.truth.tracked`."""
 
 from __future__ import annotations
 

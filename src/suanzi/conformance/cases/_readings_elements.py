@@ -15,18 +15,8 @@ from suanzi.conformance.judging.checks.factors import root
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
 from suanzi.conformance.model.data import values
 from suanzi.conformance.model.expected import Cycle, Picked
-from suanzi.conformance.model.numbers import (
-    BINARY,
-    FORMATS,
-    NAN,
-    PARTS,
-    Real,
-    Value,
-    convert,
-    exact_binary,
-    real,
-    wrap,
-)
+from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Real, Value, convert, real, wrap
+from suanzi.conformance.model.operators import BINARY, exact_binary
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.conformance.truth.functions import FUNCTIONS
 from suanzi.registry import REGISTRY

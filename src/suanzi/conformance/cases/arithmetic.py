@@ -17,14 +17,13 @@ from suanzi.conformance.model.numbers import (
     Real,
     Value,
     add,
-    exact_binary,
-    exact_unary,
     exponent_of,
     limits,
     mul,
     unit,
     wrap,
 )
+from suanzi.conformance.model.operators import exact_binary, exact_unary
 from suanzi.conformance.truth.functions import as_real, magnitude, number
 from suanzi.status import Status
 

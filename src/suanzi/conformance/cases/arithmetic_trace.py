@@ -13,16 +13,8 @@ from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._values import Shape, indices, ravel, zero
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.model.data import LAYOUTS, ordinary, special, tensor
-from suanzi.conformance.model.numbers import (
-    FORMATS,
-    PARTS,
-    Real,
-    Value,
-    exact_binary,
-    real,
-    two,
-    wrap,
-)
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, real, two, wrap
+from suanzi.conformance.model.operators import exact_binary
 
 _Planes = tuple[tuple[str, Shape, dict[str, int]], ...]
 _PLANES: _Planes = (

@@ -10,14 +10,8 @@ from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import anything, ordinary, special, tensor
-from suanzi.conformance.model.numbers import (
-    SIGNED,
-    UNSIGNED,
-    Value,
-    exact_binary,
-    exact_unary,
-    wrap,
-)
+from suanzi.conformance.model.numbers import SIGNED, UNSIGNED, Value, wrap
+from suanzi.conformance.model.operators import exact_binary, exact_unary
 from suanzi.status import Status
 
 

@@ -8,7 +8,8 @@ from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, all_cases, call
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import anything, ordinary
-from suanzi.conformance.model.numbers import FORMATS, Value, decode, exact_binary
+from suanzi.conformance.model.numbers import FORMATS, Value, decode
+from suanzi.conformance.model.operators import exact_binary
 
 
 @cases_of("equal", "not_equal", "greater", "greater_equal", "less", "less_equal")

@@ -8,7 +8,8 @@ from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, all_cases
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import anything, ordinary
-from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, exact_binary, exact_unary, real
+from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, real
+from suanzi.conformance.model.operators import exact_binary, exact_unary
 
 
 @cases_of("logical_and", "logical_or", "logical_xor")

@@ -32,10 +32,10 @@ from suanzi.conformance.model.numbers import (
     Real,
     Value,
     convert,
-    exact_binary,
     limits,
     real,
 )
+from suanzi.conformance.model.operators import exact_binary
 
 _TITLE = "moderate"
 

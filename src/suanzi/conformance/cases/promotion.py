@@ -17,17 +17,16 @@ from suanzi.conformance.cases._elementwise import integers_become_floats
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import (
-    BINARY,
     FORMATS,
     PARTS,
     Real,
     Value,
-    binary,
     convert,
     limits,
     real,
     store,
 )
+from suanzi.conformance.model.operators import BINARY, binary
 from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set

@@ -23,7 +23,8 @@ from suanzi.conformance.cases.statuses import (
 )
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import tensor
-from suanzi.conformance.model.numbers import BINARY, NAN
+from suanzi.conformance.model.numbers import NAN
+from suanzi.conformance.model.operators import BINARY
 from suanzi.standard import interfaces
 from suanzi.status import Status
 

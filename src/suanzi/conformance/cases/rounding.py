@@ -9,7 +9,8 @@ from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, all_cases
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import special
-from suanzi.conformance.model.numbers import FORMATS, Value, exact_unary, real, rounded, two
+from suanzi.conformance.model.numbers import FORMATS, Value, real, rounded, two
+from suanzi.conformance.model.operators import exact_unary
 
 _MODES = {"DOWNWARD": "floor", "UPWARD": "ceil", "TOWARDZERO": "trunc", "TONEAREST": "round"}
 

@@ -25,8 +25,8 @@ from suanzi.conformance.model.numbers import (
     less,
     limits,
     real,
-    unary,
 )
+from suanzi.conformance.model.operators import unary
 
 # ---- sign ----------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from suanzi import __version__
+from suanzi._files import write_file
 from suanzi.conformance.model.basis import labels, meanings
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.members import facts_of, long_title_of, members
@@ -27,7 +28,6 @@ from suanzi.conformance.reports.junit import clean
 from suanzi.conformance.reports.kinds import kinds
 from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.readings import followed
-from suanzi.saving import write_file
 
 _REASONS = 10
 """How many reasons for unanswered cases are shown per interface."""

@@ -10,13 +10,13 @@ from typing import Any
 
 from suanzi import __version__
 from suanzi._decode import Malformed, decode, schema_of
+from suanzi._files import write_file
 from suanzi.conformance.model.blocks import packed
 from suanzi.conformance.model.members import long_title_of
 from suanzi.conformance.model.reported import Block, Evidence, Settings, Subject
 from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
-from suanzi.saving import write_file
 from suanzi.status import InvalidArgument
 
 MANY = 5000

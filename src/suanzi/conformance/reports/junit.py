@@ -15,12 +15,12 @@ from collections.abc import Collection
 from os import PathLike
 from xml.etree import ElementTree as xml
 
+from suanzi._files import write_file
 from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import Result, Run, by_basis
 from suanzi.conformance.model.tallies import dtypes_had, tally
 from suanzi.conformance.reports.readings import followed
 from suanzi.conformance.reports.summary import problem_of
-from suanzi.saving import write_file
 
 _REASONS = 5
 """How many reasons are given for cases of one group that have no answer."""

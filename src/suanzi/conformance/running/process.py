@@ -1,13 +1,7 @@
-"""A subject in a process of its own: started, asked, and restarted after a crash or a hang.
-
-Backends are kept out of the memory of the kit, where another process could forge verdicts: on Linux
-a process that is not dumpable cannot be traced, nor its /proc/PID/mem opened, by others of the same
-user; root still can. Backends are not sandboxed otherwise.
-"""
+"""A subject in a process of its own: started, asked, and restarted after a crash or a hang."""
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import select
@@ -19,7 +13,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import Any, Literal, Protocol
 
 from suanzi._decode import Malformed, decode
@@ -29,47 +22,13 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.members import members
 from suanzi.conformance.running.defaults import completed, completed_steps
 from suanzi.conformance.running.descendants import descendants, end_all
+from suanzi.conformance.running.memory import hold, release
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from_json, to_json
 from suanzi.promote.library import registered, rule_set
 from suanzi.promote.live import NotInstalled
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import InvalidArgument
-
-_GET, _SET = 3, 4  # PR_GET_DUMPABLE, PR_SET_DUMPABLE
-_lock = Lock()
-_held = 0
-_before = 1
-
-
-def is_dumpable() -> bool:
-    """Tell whether other processes of this user may read the memory of this one."""
-    return sys.platform != "linux" or _prctl(_GET) == 1
-
-
-def hold() -> None:
-    """Close the memory of this process to others, until `release` was called as often."""
-    global _held, _before
-    with _lock:
-        if _held == 0 and sys.platform == "linux":
-            _before = _prctl(_GET)
-            _prctl(_SET, 0)
-        _held += 1
-
-
-def release() -> None:
-    """Undo one `hold`."""
-    global _held
-    with _lock:
-        _held -= 1
-        if _held == 0 and sys.platform == "linux" and _before == 1:
-            _prctl(_SET, 1)
-
-
-def _prctl(option: int, value: int = 0) -> int:
-    found: int = ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-    return found
-
 
 _WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"
 _START_SECONDS = 120.0

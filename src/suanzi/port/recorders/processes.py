@@ -47,7 +47,7 @@ class File:
         self.file.flush()
 
     def after_fork(self, known):
-        """Go on in a file of this process."""
+        """Write to a file of this process from now on."""
         if self.file is not None:
             self.parent, self.known = self.path, known
         self.path = "{}.{}".format(self.root, os.getpid())

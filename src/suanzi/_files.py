@@ -1,0 +1,41 @@
+"""Files that stay as they were until the new ones are whole."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from os import PathLike
+from typing import BinaryIO
+
+
+def replace(path: str, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file that stays as it was until the new one is whole."""
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A pipe or a device is not replaced, and cannot be gone back in.
+        whole = io.BytesIO()
+        write(whole)
+        with open(path, "wb") as file:
+            file.write(whole.getbuffer())
+        return
+    beside = os.path.join(os.path.dirname(path), f".suanzi-{os.urandom(8).hex()}")
+    with open(beside, "xb") as file:
+        try:
+            write(file)
+            file.flush()
+            if os.path.exists(path):
+                os.chmod(beside, os.stat(path).st_mode & 0o7777)
+            os.replace(beside, path)
+        except BaseException:
+            os.remove(beside)
+            raise
+
+
+def write_file(path: str | PathLike[str], text: str) -> None:
+    """Write a text file that stays as it was until the new one is complete.
+
+    What UTF-8 does not have, half of a surrogate pair, becomes an escape.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    replace(os.fspath(path), lambda file: file.write(data))
