@@ -31,6 +31,12 @@ CATEGORIES: dict[str, tuple[str, str]] = {
     "signal_interpolation/interpolation": ("interpolation", "插值"),
     "linear_algebra_products/": ("products", "矩阵乘积"),
     "linear_algebra_decompositions/": ("decompositions, norms", "矩阵分解、范数"),
+    "nn/rows": ("softmaxes, norms", "softmax、归一化"),
+    "nn/activations": ("activations", "激活函数"),
+    "nn/attention": ("attention, linear layers", "注意力、线性层"),
+    "nn/convolutions": ("convolutions", "卷积"),
+    "nn/pooling": ("pooling, sampling", "池化、采样"),
+    "nn/losses": ("losses", "损失函数"),
     "promotion/": ("promotion", "类型提升"),
     "array_api(_along)?/": ("the array API", "数组 API"),
 }
