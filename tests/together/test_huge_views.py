@@ -75,12 +75,12 @@ def test_what_numpy_computes_is_asked_for_first() -> None:
 
 
 def test_what_is_available_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "_available", lambda: 2**29)
+    monkeypatch.setattr(exchange, "available_memory", lambda: 2**29)
     exchange.check_room(2**29, "this")
     with pytest.raises(AllocFailed, match="536870913 bytes of this"):
         exchange.check_room(2**29 + 1, "this")
     monkeypatch.undo()
-    assert 2**20 < exchange._available() < 2**50
+    assert 2**20 < exchange.available_memory() < 2**50
 
 
 # ---- reductions: what is repeated is combined with itself ---------------------------------------

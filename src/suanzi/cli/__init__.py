@@ -20,6 +20,7 @@ from suanzi.cli import check as cli_check
 from suanzi.cli import config as cli_config
 from suanzi.cli import demo as cli_demo
 from suanzi.cli import judge as cli_judge
+from suanzi.cli import mcp as cli_mcp
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
 from suanzi.cli import skill as cli_skill
@@ -29,13 +30,13 @@ from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.streams import console, print_no_more, repair_streams
 from suanzi.cli.typed import Flag, Json, Op, Operand, Python, Rules
 from suanzi.cli.typed import note_other_readings as _note_other_readings
-from suanzi.cli.typed import operand as _operand
 from suanzi.cli.typed import rules as _rules
 from suanzi.cli.typed import several_rules as _several_rules
 from suanzi.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name
 from suanzi.promote.facts import facts_of, lines_of
 from suanzi.promote.library import DEFAULT, rule_sets
 from suanzi.promote.live import live as run_live
+from suanzi.promote.operands import typed_operand as _operand
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
@@ -392,6 +393,7 @@ app.command(cli_config.config)
 app.command(cli_judge.judge)
 app.command(cli_standards.standards)
 app.command(cli_skill.command_of(app))
+app.command(cli_mcp.mcp)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

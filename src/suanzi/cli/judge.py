@@ -11,7 +11,6 @@ from cyclopts import Parameter
 
 from suanzi._files import write_file
 from suanzi._text import printable
-from suanzi.cli.children import children_ended
 from suanzi.cli.typed import Flag, Json, Python, Words
 from suanzi.status import InvalidArgument
 
@@ -89,6 +88,7 @@ def judge(
     export
         Write the cases for another kit instead: a format, `ttk` or `cann-bench`, and a folder.
     """
+    from suanzi.conformance.running.children import children_ended
     from suanzi.judgement.arguments import request
     from suanzi.judgement.child import judge_in_child, kernel_backend
 

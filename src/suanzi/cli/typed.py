@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -55,25 +55,6 @@ def rules(name: str) -> sz.RuleSet:
 def several_rules(names: str) -> list[sz.RuleSet]:
     """Return rule sets whose names, or files, are joined by commas."""
     return [rules_or_file(name) for name in names.split(",") if name.strip()]
-
-
-def operand(text: str) -> Any:
-    """Read an operand as it is typed."""
-    lower = text.lower()
-    if lower.lstrip("+-").isdigit() and len(lower) > 4000:
-        raise sz.InvalidArgument(f"a number of {len(lower)} digits is too long to be read.")
-    if lower.startswith("0d:"):
-        return sz.ZeroDim(text[3:])
-    if lower.startswith("py:"):
-        return sz.Number(lower[3:])
-    if lower in ("true", "false"):
-        return lower == "true"
-    for kind in (int, float, complex):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return sz.dtype(text)
 
 
 def note_other_readings(operands: Sequence[str], asked: Sequence[sz.RuleSet]) -> None:

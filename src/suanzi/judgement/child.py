@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,11 @@ from suanzi.judgement.arguments import Request
 from suanzi.judgement.engine import judge_request
 from suanzi.judgement.verdict import Verdict
 from suanzi.status import InvalidArgument
+from suanzi.tensors.exchange import available_memory
 
 ADAPTER = "kernel_adapter:Adapter"
+_MEMORY, _PER_ELEMENT, _OF_THE_FREE = 1 << 33, 256, 0.8
+"""Bytes that a kernel may use: so many, more for large shapes, never more than most of the free."""
 COMPILING = 4.0
 """How many times the usual limit a call has that may compile or tune itself."""
 
@@ -72,11 +75,24 @@ def judge_in_child(
     for name, given in (("timeout", timeout), ("time for all cases", seconds)):
         if given is not None and not (math.isfinite(given) and given > 0):
             raise InvalidArgument(f"judge: the {name} is {given:g}; give seconds, more than 0.")
-    if wanted.gradients is not None and kernel.adapter == ADAPTER:
-        kernel.options["gradients"] = wanted.gradients
+    if kernel.adapter == ADAPTER:
+        kernel.options.update(gradients=wanted.gradients, memory=_memory(kernel, wanted))
     subject = Subject(kernel, timeout, later=True, compiling=COMPILING)
     with subject:
         if started is not None:
             started(subject)
         subject.greet()
         return judge_request(subject, title, wanted, seconds=seconds, progress=progress)
+
+
+def _memory(kernel: Backend, wanted: Request) -> int | None:
+    """Return how many bytes a kernel may use; no limit where a device's driver reserves more."""
+    if not (kernel.options["device"] or "cpu").startswith("cpu"):
+        return None
+    shapes = [
+        s
+        for one in wanted.shapes or ()
+        for s in (one.values() if isinstance(one, Mapping) else [one])
+    ]
+    elements = sum(map(math.prod, shapes))
+    return int(min(max(_MEMORY, _PER_ELEMENT * elements), _OF_THE_FREE * available_memory()))

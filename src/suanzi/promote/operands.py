@@ -146,3 +146,26 @@ def operand(x: Any) -> Operand:
             f"{x!r} is a {type(x).__name__}; an operand is a dtype, a tensor, ZeroDim(dtype), "
             "Number(type) or a Python number."
         ) from None
+
+
+def typed_operand(text: str) -> Any:
+    """Return an operand as it is typed: a dtype, a 0-d tensor, a number, or any of a type.
+
+    >>> [typed_operand(text) for text in ("bf16", "0d:f32", "2.5", "py:int")]
+    [suanzi.bfloat16, ZeroDim(float32), 2.5, Number(int)]
+    """
+    lower = text.lower()
+    if lower.lstrip("+-").isdigit() and len(lower) > 4000:
+        raise InvalidArgument(f"a number of {len(lower)} digits is too long to be read.")
+    if lower.startswith("0d:"):
+        return ZeroDim(text[3:])
+    if lower.startswith("py:"):
+        return Number(lower[3:])
+    if lower in ("true", "false"):
+        return lower == "true"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return dtype(text)

@@ -84,11 +84,11 @@ def check_room(nbytes: int, what: str) -> None:
     The system might grant it, and end the process as soon as it is used; and a view that repeats
     its elements says nothing of how much there is.
     """
-    if nbytes > _ALWAYS_THERE and nbytes > _available():
+    if nbytes > _ALWAYS_THERE and nbytes > available_memory():
         raise AllocFailed(f"not enough memory for the {nbytes} bytes of {what}.")
 
 
-def _available() -> int:
+def available_memory() -> int:
     """Return the bytes that can be used without taking them from others, or all that there are."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:

@@ -91,6 +91,15 @@ def bound(
     return found
 
 
+def exact_function(name: str) -> Callable[..., Any]:
+    """Return the function ``suanzi.truth.NAME`` by the name or the key of an operator.
+
+    >>> exact_function("nn:softmax").__name__
+    'softmax'
+    """
+    return _function(_key(name))
+
+
 @cache
 def _function(key: str) -> Callable[..., Any]:
     from suanzi.truth.public import plain_function

@@ -311,7 +311,7 @@ Axis = int | Sequence[int] | None
 def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     if axis is None or (isinstance(axis, list | tuple) and not axis):
         return tuple(range(ndim))
-    return tuple(a % ndim for a in ([axis] if isinstance(axis, int) else axis))
+    return tuple(t.axes_of(axis, ndim))
 
 
 @truth_of("reduce")

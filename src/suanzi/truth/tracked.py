@@ -169,8 +169,13 @@ class Tracked:
         return tracked(other) / self
 
     def __matmul__(self, other: Any) -> Tracked:
-        """The product of matrices, a sum of products; its operands are broadcast."""
+        """The product of matrices, a sum of products; axes before the last two are broadcast."""
         y = tracked(other)
+        if self.shape[-1] != y.shape[-2]:
+            raise ValueError(
+                f"shapes {self.shape} and {y.shape} do not fit: {self.shape[-1]} columns, "
+                f"{y.shape[-2]} rows"
+            )
         left = Tracked(self.value[..., :, :, None], self.error[..., :, :, None])
         right = Tracked(y.value[..., None, :, :], y.error[..., None, :, :])
         return (left * right).sum(-2)
@@ -221,7 +226,7 @@ class Tracked:
 
     def _along(self, axis: int | Sequence[int] | None) -> Tracked:
         """Return the axes of a reduction as the last one."""
-        axes = _axes(axis, self.ndim)
+        axes = axes_of(axis, self.ndim)
         kept = [a for a in range(self.ndim) if a not in axes]
         order = [*kept, *axes]
         shape = (*(self.shape[a] for a in kept), math.prod(self.shape[a] for a in axes))
@@ -232,7 +237,7 @@ class Tracked:
     def _kept(self, made: Tracked, axis: int | Sequence[int] | None, keepdims: bool) -> Tracked:
         if not keepdims:
             return made
-        axes = _axes(axis, self.ndim)
+        axes = axes_of(axis, self.ndim)
         shape = [1 if a in axes else n for a, n in enumerate(self.shape)]
         return made.reshape(*shape)
 
@@ -305,10 +310,16 @@ def _larger(a: Any, b: Any) -> Any:
     return a if a != a or a >= b else b
 
 
-def _axes(axis: int | Sequence[int] | None, ndim: int) -> list[int]:
+def axes_of(axis: int | Sequence[int] | None, ndim: int) -> list[int]:
+    """Return axes that are named from the front or the end, from the front; all for None."""
     if axis is None:
         return list(range(ndim))
-    return [a % ndim for a in ((axis,) if isinstance(axis, int) else axis)]
+    found = []
+    for a in (axis,) if isinstance(axis, int) else axis:
+        if not -ndim <= a < ndim:
+            raise IndexError(f"axis {a} is out of range for {ndim} axes")
+        found.append(a % ndim)
+    return found
 
 
 def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:

@@ -147,6 +147,15 @@ def _as_bits(array: np.ndarray) -> np.ndarray:
     return array.view({1: np.uint8, 2: np.uint16}[array.dtype.itemsize])
 
 
+def _limit_memory(most: int) -> None:
+    """Let this process have so many bytes: an allocation without end fails, and nothing else."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 def _framework(name: str, device: str | None) -> Any:
     try:
         return FRAMEWORKS_BY_NAME[name](device)
@@ -171,9 +180,12 @@ class Adapter:
         device: str | None = None,
         command: str | None = None,
         gradients: list[str] | None = None,
+        memory: int | None = None,
     ) -> None:
         """Take a kernel, or load it; `gradients` are the inputs whose gradients are asked for."""
         self.gradients = gradients
+        if memory is not None:
+            _limit_memory(memory)
         if command is not None:
             kernel, framework = _command(command), "numpy"
         self.kernel = load(file, function) if kernel is None else kernel

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from suanzi.conformance.running.descendants import descendants, end_all
+
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
@@ -17,8 +19,6 @@ def children_ended() -> Iterator[None]:
 
     On Linux these become children of this process, where they are found.
     """
-    from suanzi.conformance.running.descendants import descendants, end_all
-
     before = set(descendants(os.getpid()))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
