@@ -44,10 +44,10 @@ cnt: 1, ((T([8192, 305], f16), T([8192], i64), None, 1, -100), {})
 def test_a_log_is_judged() -> None:
     report = judge(from_log(LOG, "log.txt"), ["cann", "paddle", "jax"])
     assert [(f.code, f.rules, f.call.where and f.call.where.line, f.count) for f in report] == [
-        ("SZ005", "cann", 7, 2),
-        ("SZ005", "jax_x32", 7, 2),
         ("SZ002", "paddle", 11, 5),
         ("SZ002", "paddle", 15, 3),
+        ("SZ005", "cann", 7, 2),
+        ("SZ005", "jax_x32", 7, 2),
     ]
     assert report.judged[0].unknown == {"nll_loss_forward": 1}
     assert report.judged[1].unwritten == {"in-place method": 1}
@@ -146,7 +146,7 @@ def test_a_dump_that_msprobe_wrote() -> None:
     assert (scale.least, scale.greatest) == (70000.0, 70000.0)
     report = judge(found, ["cann", "paddle"])
     assert [(f.code, f.rules, f.place) for f in report] == [
-        ("SZ005", "cann", "/work/prog.py:9"), ("SZ002", "paddle", "/work/prog.py:11"),
+        ("SZ002", "paddle", "/work/prog.py:11"), ("SZ005", "cann", "/work/prog.py:9"),
     ]  # fmt: skip
 
 

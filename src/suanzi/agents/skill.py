@@ -16,7 +16,7 @@ from suanzi.agents.schemas import schema
 from suanzi.judgement.findings import CODES as JUDGE_CODES
 from suanzi.port.findings import CODES as PORT_CODES
 from suanzi.promote.library import rule_sets
-from suanzi.saving import write_file
+from suanzi._files import write_file
 from suanzi.status import InvalidArgument
 
 NAME = "suanzi"

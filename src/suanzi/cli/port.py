@@ -29,6 +29,7 @@ def port(
     baseline: str | None = None,
     fix: str | None = None,
     save: str | None = None,
+    explain_unjudged: Annotated[bool, Parameter(negative="")] = False,
     module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
 ) -> int:
     """Run a program and list the lines that other frameworks compute differently or refuse.
@@ -80,6 +81,8 @@ def port(
         A report that `--json` wrote; findings in it are not reported again.
     save
         Write the recorded calls to this file (`calls.jsonl`), to be read again.
+    explain_unjudged
+        Say one by one what was not checked, and why.
     module
         Run a module, as `python -m` does: PROGRAM is its name.
     """
@@ -109,6 +112,7 @@ def port(
     elif save is not None:
         raise InvalidArgument(f"port: --save keeps the calls of a program; {program!r} is a file.")
     report = judge_file(calls, asked, known, chips)
+    report.explain = explain_unjudged
     from suanzi._files import write_file
 
     if sarif is not None:

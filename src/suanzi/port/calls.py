@@ -28,6 +28,10 @@ class Where:
     line: int
     function: str = ""
     module: str = ""
+    by: tuple[str, int] | None = None
+    """The line of the program that called, where this one is of a library."""
+    layer: str = ""
+    """The path of the layer that was running, as the model names it."""
 
 
 @dataclass(frozen=True)
@@ -241,9 +245,18 @@ def _call(record: dict[str, Any]) -> Call:
         result=known_dtype(record["result"]),
         zero_dim=bool(record.get("zero_dim")),
         way=way,
-        where=None if where is None else Where(*where),
+        where=None if where is None else _where(where, record),
         backward=bool(record.get("backward")),
     )
+
+
+def _where(where: list[Any], record: dict[str, Any]) -> Where:
+    by, layer = record.get("by"), record.get("layer", "")
+    _check("by", by is None or (isinstance(by[0], str) and _is_count(by[1])))
+    _check("layer", isinstance(layer, str))
+    file, line, *names = where[:4]
+    function, module = [*names, "", ""][:2]
+    return Where(file, line, function, module, None if by is None else (by[0], by[1]), layer)
 
 
 def _taken(x: Any) -> Taken | tuple[Taken, ...] | None:

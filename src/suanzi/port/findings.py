@@ -51,6 +51,8 @@ class Verdict:
     fix: Fix | None
     asked: str = ""
     """The operator and its operands, where no rule set was used."""
+    about: str = ""
+    """The fact that it shares with other findings, in a few words; empty where it has none."""
 
     @property
     def question(self) -> str:

@@ -21,6 +21,7 @@ from suanzi.port.findings import (
     is_ignored,
     source_line,
 )
+from suanzi.port.layout import place_of, shortened, text_of
 from suanzi.port.passes import Judged, judge_calls
 from suanzi.port.support import check_chips
 from suanzi.promote.library import rule_set, rules_or_file
@@ -70,6 +71,10 @@ def targets(names: Iterable[str | RuleSet], source: str = "torch") -> list[RuleS
     return list(dict.fromkeys(found))
 
 
+UNCHECKED = "not checked"
+"""How a note begins that names what was not judged."""
+
+
 @dataclass(repr=False)
 class Report:
     """The findings of a program, for each target, and what could not be judged.
@@ -83,6 +88,8 @@ class Report:
     """Known findings, which are not reported again."""
     also: tuple[str, ...] = ()
     """What its reader has to say of the program as a whole."""
+    explain: bool = False
+    """Whether its text says one by one what was not checked."""
 
     @property
     def raised(self) -> str | None:
@@ -105,11 +112,7 @@ class Report:
         return found
 
     def _all(self) -> list[Finding]:
-        def place(one: Finding) -> tuple[str, int]:
-            where = one.call.where
-            return ("", 0) if where is None else (where.file, where.line)
-
-        return sorted((one for j in self.judged for one in j.findings), key=place)
+        return sorted((one for j in self.judged for one in j.findings), key=place_of)
 
     @property
     def ignored(self) -> int:
@@ -156,7 +159,7 @@ class Report:
                 said.append(f"{one.rules.name} does not have all of its dtypes: {made} there")
             for way, count in one.unwritten.items():
                 said.append(
-                    f"not checked, what {one.rules.name} does with {_WAYS[way]}: {_many(count)}"
+                    f"{UNCHECKED}, what {one.rules.name} does with {_WAYS[way]}: {_many(count)}"
                 )
             said += one.dtypes.notes()
         if self.judged:
@@ -167,27 +170,32 @@ class Report:
             ):
                 if counts:
                     names = ", ".join(f"{n} ({c})" for n, c in sorted(counts.items()))
-                    said.append(f"not checked, {what}: {names}")
+                    said.append(f"{UNCHECKED}, {what}: {names}")
             if first.uniform:
                 said.append(
-                    f"not checked, unknown operators with a single dtype: {_many(first.uniform)}"
+                    f"{UNCHECKED}, unknown operators with a single dtype: {_many(first.uniform)}"
                 )
         return said
 
+    def short_notes(self) -> list[str]:
+        """Return the notes, with all that was not checked in one line."""
+        notes = self.notes()
+        unchecked = [note for note in notes if note.startswith(UNCHECKED)]
+        if len(unchecked) < 2:
+            return notes
+        first = self.judged[0]
+        calls = first.uniform + sum(first.unknown.values()) + sum(first.unexplained.values())
+        targets = [one.rules.name for one in self.judged if one.dtypes.unchecked]
+        said = [f"{_many(calls)} of unknown operators or results"] * bool(calls)
+        said += [f"dtypes of operators of {', '.join(targets)}"] * bool(targets)
+        said = said or [f"{len(unchecked)} things"]
+        line = f"{UNCHECKED}: {'; '.join(said)} (--explain-unjudged lists them)"
+        return [*(note for note in notes if note not in unchecked), line]
+
     def __str__(self) -> str:
         lines = [printable(self.summary())]
-        last = ""
-        for one in self.findings:
-            place = _short(one.place)
-            head = f"{place}  {source_line(one)}".rstrip()
-            if head != last:
-                lines += ["", printable(head)]
-                last = head
-            also = " in backward" * one.call.backward
-            also += f", {one.count} calls" if one.count > 1 else ""
-            lines.append(printable(f"  {one.code} {one.rules}: {one.verdict.question}{also}"))
-            lines += [f"      {printable(said)}" for said in one.lines()]
-        notes = self.notes()
+        lines += text_of(self.findings)
+        notes = self.notes() if self.explain else self.short_notes()
         if notes:
             lines += ["", *(printable(note) for note in notes)]
         return "\n".join(lines)
@@ -199,7 +207,13 @@ class Report:
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Return a row for each finding."""
         return [
-            (_short(one.place), one.code, one.rules, one.verdict.question, "\n".join(one.lines()))
+            (
+                shortened(one.place),
+                one.code,
+                one.rules,
+                one.verdict.question,
+                "\n".join(one.lines()),
+            )
             for one in self.findings
         ]
 
@@ -267,12 +281,6 @@ def judge(
 
 def _many(calls: int) -> str:
     return f"{calls} call{'s' * (calls != 1)}"
-
-
-def _short(place: str) -> str:
-    """Return a place relative to the current directory, if it is inside."""
-    here = os.getcwd() + os.sep
-    return place.removeprefix(here)
 
 
 def to_sarif(report: Report) -> dict[str, Any]:

@@ -81,6 +81,11 @@ class Lack:
     """What is taken on all of them."""
 
     @property
+    def about(self) -> str:
+        """The dtype that is not supported, and where."""
+        return f"no {self.dtype} on {', '.join(self.chips)}"
+
+    @property
     def text(self) -> str:
         """The dtype that is not supported, where, and the dtypes that are."""
         there = ", ".join(dt.name for dt in sorted(self.taken, key=lambda dt: (dt.kind, dt.bits)))
@@ -252,7 +257,7 @@ class Dtypes:
             if any(chip in one.chips for one in found if one not in whole):
                 self.partly[chip] += call.count
         return [
-            Verdict("SZ004", None, None, one.text, self.fix(one, call), _question(call))
+            Verdict("SZ004", None, None, one.text, self.fix(one, call), _question(call), one.about)
             for one in whole
         ]
 
@@ -272,6 +277,11 @@ class Dtypes:
         back = ", and back after it" * (call.result is one.dtype)
         text = f"cast {one.dtype} to {best} before it{back}"
         return Fix(text + (f": {lost}" if lost else ""), cast_code(self.written, "x", best))
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether dtypes of operators were not looked at, for some chips or some operators."""
+        return (self.known is not None and not self.is_asked) or bool(self.unlisted)
 
     def notes(self) -> list[str]:
         """Return notes about dtypes known for some chips only, and about unknown operators."""

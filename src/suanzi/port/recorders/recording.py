@@ -112,6 +112,41 @@ _ROOM = 1 << 40
 """Tensors keep the number of a call, those of each recorder so far from those of another."""
 
 
+def is_installed(file):
+    """Tell whether a file belongs to an installed package."""
+    return "site-packages" in file or "dist-packages" in file
+
+
+def called_from(frame, is_own):
+    """Return the line of the program that called a library, and the layer that was running."""
+    found, layers = {}, []
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if "by" not in found and is_own(file) and not is_installed(file):
+            found["by"] = [file, frame.f_lineno]
+        one = frame.f_locals.get("self")
+        if hasattr(one, "forward") or hasattr(one, "construct"):
+            layers.append(one)
+        frame = frame.f_back
+    path = layer_path(layers)
+    if path:
+        found["layer"] = path
+    return found
+
+
+def layer_path(layers):
+    """Return the path of the first of some layers in the last, the model, which has the others."""
+    if len(layers) < 2 or layers[0] is layers[-1]:
+        return ""
+    for name in ("named_modules", "named_sublayers", "cells_and_names"):
+        listed = getattr(layers[-1], name, None)
+        if listed is not None:
+            for path, one in listed():
+                if one is layers[0]:
+                    return "{}.{}".format(type(layers[-1]).__name__, path)
+    return ""
+
+
 def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False):
     """Return the notes of a program; `write(record)` is called once for each different call.
 
@@ -127,8 +162,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
     def is_own(file):
         """Tell whether code is the program's: not the framework's, a recorder's or Python's."""
         path = os.path.abspath(file)
-        installed = "site-packages" in path or "dist-packages" in path
-        others = folders[: 2 if installed else 3]
+        others = folders[: 2 if is_installed(path) else 3]
         own = outside[file] = not (path.startswith(others) or file.startswith("<frozen"))
         return own
 
@@ -310,6 +344,8 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                     getattr(code, "co_qualname", code.co_name),
                     frame.f_globals.get("__name__", ""),
                 ]
+                if is_installed(code.co_filename):
+                    found.update(called_from(frame, is_own))
             if getattr(self.here, "backward", False):
                 found["backward"] = True
             return found
