@@ -286,7 +286,9 @@ def chosen(
         for call in [*([] if shapes is not None else calls), *more]:
             if call.dtypes and dtype not in call.dtypes:
                 continue
-            of_sizes = ("ordinary", "whole numbers") if call in more and shapes is None else None
+            of_sizes: Sequence[str] | None = None
+            if call in more and shapes is None:
+                of_sizes = ("ordinary", "whole numbers")
             if call.group == "empty":
                 of_sizes = ("ordinary",)
             for name in of_sizes or call.classes or classes:

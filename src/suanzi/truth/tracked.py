@@ -470,7 +470,12 @@ def maximum(x: Any, y: Any) -> Tracked:
     a, b = tracked(x), tracked(y)
     larger = np.frompyfunc(_larger_or_nan, 2, 1) if _now.exact else np.maximum
     value = _numpy(larger, a.value, b.value)
-    return Tracked(value, np.maximum(*np.broadcast_arrays(a.error, b.error)))
+    of_a, of_b = np.broadcast_arrays(a.error, b.error)
+    with np.errstate(all="ignore"):  # the one that is larger for certain passes on its own error
+        apart = a.value.astype(np.float64) - b.value.astype(np.float64)
+        error = np.where(apart > of_a + of_b, of_a, np.maximum(of_a, of_b))
+        error = np.where(-apart > of_a + of_b, of_b, error)
+    return Tracked(value, error)
 
 
 def minimum(x: Any, y: Any) -> Tracked:
@@ -480,6 +485,11 @@ def minimum(x: Any, y: Any) -> Tracked:
 
 def _larger_or_nan(a: Any, b: Any) -> Any:
     return a if a != a or (b == b and a >= b) else b
+
+
+def either(x: Tracked, y: Tracked) -> Tracked:
+    """One number by two formulas: a right kernel may use any, so that the larger error counts."""
+    return Tracked(x.value, np.maximum(x.error, y.error))
 
 
 def concatenate(parts: Sequence[Tracked], axis: int = 0) -> Tracked:

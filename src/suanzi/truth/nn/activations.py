@@ -301,7 +301,7 @@ def silu(x: Tracked) -> Tracked:
 @truth_of("nn:silu_bwd")
 def silu_bwd(out_grad: Tracked, x: Tracked) -> Tracked:
     """p (1 + x (1 - p))."""
-    return out_grad * _limits(x, sigmoid(x) * (1 + x * sigmoid(-x)), 0, 1)
+    return out_grad * _limits(x, sigmoid(x) * (1 + x * (1 - sigmoid(x))), 0, 1)
 
 
 @truth_of("nn:quick_gelu")
@@ -314,7 +314,7 @@ def quick_gelu(x: Tracked) -> Tracked:
 def quick_gelu_bwd(out_grad: Tracked, x: Tracked) -> Tracked:
     """p (1 + 1.702 x (1 - p))."""
     z = _rounded(1.702) * x
-    return out_grad * _limits(x, sigmoid(z) * (1 + z * sigmoid(-z)), 0, 1)
+    return out_grad * _limits(x, sigmoid(z) * (1 + z * (1 - sigmoid(z))), 0, 1)
 
 
 def _argument(x: Tracked) -> Tracked:
@@ -339,10 +339,9 @@ def _below(x: Tracked) -> Tracked:
 def gelu_bwd(out_grad: Tracked, x: Tracked, approximate: str = "none") -> Tracked:
     """P(Z < x) + x times the density, or that of the approximation."""
     if approximate == "tanh":
-        z = _argument(x)
-        slope = 2 * sqrt(2 / _pi()) * (1 + 3 * _rounded(0.044715) * (x * x))
-        left = (1 + tanh(z / 2)) / 2
-        return out_grad * _limits(x, left + x * slope * (sigmoid(z) * sigmoid(-z)), 0, 1)
+        t = tanh(_argument(x) / 2)
+        slope = sqrt(2 / _pi()) * (1 + 3 * _rounded(0.044715) * (x * x))
+        return out_grad * _limits(x, (1 + t) / 2 + x / 2 * slope * (1 - t * t), 0, 1)
     density = exp(-(x * x) / 2) / sqrt(2 * _pi())
     return out_grad * _limits(x, _below(x) + x * density, 0, 1)
 

@@ -12,6 +12,7 @@ from suanzi.truth.tracked import (
     Tracked,
     absolute,
     concatenate,
+    either,
     exp,
     log,
     log1p,
@@ -347,7 +348,8 @@ def bce_with_logits_bwd(
 ) -> Any:
     """(1 - target) - (1 + (pos_weight - 1) target) sigmoid(-x), and the target's."""
     factor = tracked(1) if pos_weight is None else (pos_weight - 1) * target + 1
-    by_x = (1 - target) - factor * sigmoid(-x)
+    ones = target if pos_weight is None else pos_weight * target
+    by_x = either((1 - target) - factor * sigmoid(-x), factor * sigmoid(x) - ones)
     by_target = -x
     if pos_weight is not None:
         by_target = (pos_weight - 1) * _softplus_of_negative(x) - x
