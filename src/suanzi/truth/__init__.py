@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from suanzi._hints import nearest, shown
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument
-from suanzi.truth.define import DEFINITIONS, Definition
+from suanzi.truth.define import DEFINITIONS, PLAIN, Definition
 
 if TYPE_CHECKING:
     from suanzi.truth.public import Bound
@@ -31,10 +32,18 @@ if TYPE_CHECKING:
 
 def definitions() -> Mapping[str, Definition]:
     """Return all definitions by key."""
+    import suanzi.truth.moves
     import suanzi.truth.nn
     import suanzi.truth.standard  # noqa: F401  they declare them
 
     return DEFINITIONS
+
+
+def plain_truths() -> Mapping[str, Definition]:
+    """Return the truths of operators without a definition, on NumPy arrays, by key."""
+    import suanzi.truth.plain  # noqa: F401  it declares them
+
+    return PLAIN
 
 
 def definition(key: str) -> Definition:
@@ -101,20 +110,29 @@ def exact_function(name: str) -> Callable[..., Any]:
 
 
 @cache
-def _function(key: str) -> Callable[..., Any]:
-    from suanzi.truth.public import plain_function
+def _function(name: str) -> Callable[..., Any]:
+    from suanzi.truth.public import array_function, plain_function
 
+    if name in plain_truths():
+        return array_function(name, plain_truths()[name])
+    key = _key(name)
     return plain_function(key, definition(key))
 
 
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset(module.name for module in iter_modules(__path__))
+
+
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_"):
+    if not name.startswith("_") and name not in _modules():
         try:
-            return _function(_key(name))
+            return _function(name)
         except InvalidArgument as error:
             raise AttributeError(f"module 'suanzi.truth' has no {name!r}: {error}") from None
     raise AttributeError(f"module 'suanzi.truth' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *(key.rpartition(":")[2] for key in definitions())})
+    known = (*definitions(), *plain_truths())
+    return sorted({*globals(), *(key.rpartition(":")[2] for key in known)})

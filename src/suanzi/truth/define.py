@@ -9,6 +9,18 @@ Definition = Callable[..., Any]
 F = TypeVar("F", bound=Definition)
 
 DEFINITIONS: dict[str, Definition] = {}
+PLAIN: dict[str, Definition] = {}
+"""Truths on NumPy arrays, of operators that have no definition."""
+
+
+def plain_truth(key: str) -> Callable[[F], F]:
+    """Declare the truth of an operator as a function on NumPy arrays, rounded correctly."""
+
+    def declare(function: F) -> F:
+        PLAIN[key] = function
+        return function
+
+    return declare
 
 
 def truth_of(*keys: str) -> Callable[[F], F]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, wraps
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -73,6 +73,20 @@ def plain_function(key: str, definition: Definition) -> Callable[..., Any]:
     return truth
 
 
+def array_function(name: str, function: Definition) -> Callable[..., Any]:
+    """Return a truth on NumPy arrays as a function on anybody's."""
+    own = inspect.signature(function)
+
+    @wraps(function)
+    def truth(*args: Any, **kwargs: Any) -> Any:
+        given = _bound_to(name, own, args, kwargs, "biufcV")
+        return _remember(name, given, lambda: function(**given))
+
+    truth.__name__ = truth.__qualname__ = name
+    truth.__module__ = "suanzi.truth"
+    return truth
+
+
 def bound_of(
     key: str, definition: Definition, args: Sequence[Any], kwargs: Arguments, accumulate: str | None
 ) -> Any:
@@ -109,27 +123,27 @@ def _bounded(made: Any, dtype: str, computed: float) -> Any:
 
 
 def _bound_to(
-    name: str, own: inspect.Signature, args: Sequence[Any], kwargs: Arguments
+    name: str, own: inspect.Signature, args: Sequence[Any], kwargs: Arguments, kinds: str = "biu"
 ) -> Arguments:
     try:
         found = own.bind(*args, **kwargs).arguments
     except TypeError as error:
         parameters = ", ".join(own.parameters)
         raise InvalidArgument(f"truth.{name}: {error}; it is {name}({parameters}).") from None
-    return {parameter: _argument(name, parameter, x) for parameter, x in found.items()}
+    return {parameter: _argument(name, parameter, x, kinds) for parameter, x in found.items()}
 
 
-def _argument(name: str, parameter: str, x: Any) -> Any:
+def _argument(name: str, parameter: str, x: Any, kinds: str) -> Any:
     """Return tensors as NumPy arrays, and anything else as it is."""
     if isinstance(x, np.ndarray | np.generic):
         found = np.asarray(x)
     elif isinstance(x, list | tuple) and any(_is_tensor(one) for one in x):
-        return [_argument(name, parameter, one) for one in x]
+        return [_argument(name, parameter, one, kinds) for one in x]
     elif _is_tensor(x):
         found = _foreign(x)
     else:
         return x
-    if found.dtype.kind in "biu" or found.dtype.name in ROUNDED:
+    if found.dtype.kind in kinds or found.dtype.name in ROUNDED:
         return found
     raise InvalidArgument(
         f"truth.{name}: {parameter} is {found.dtype.name}; it must be integers, bool or one of "

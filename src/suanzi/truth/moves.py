@@ -1,0 +1,474 @@
+"""Definitions of the standard's operators that move, choose or sort elements, and their gradients.
+
+What they return is exact, but for sums: of updates that meet, and of gradients.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from suanzi.truth import functions as f
+from suanzi.truth import tracked as t
+from suanzi.truth.define import truth_of
+from suanzi.truth.standard import _axes, _floats, _moved, _value, _word, flip
+from suanzi.truth.tracked import Tracked, tracked
+
+truth_of("reverse")(flip)
+
+
+def _parts(x: Any, move: Callable[[Any], Sequence[Any]]) -> tuple[Any, ...]:
+    """Return what a move into several tensors gives."""
+    if not _floats(x):
+        return tuple(move(x))
+    return tuple(Tracked(v, e) for v, e in zip(move(x.value), move(x.error), strict=True))
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+@truth_of("expand_dims")
+def expand_dims(input: Any, axis: Any = 0) -> Any:
+    """The same elements with new axes of size 1."""
+    return _moved(input, lambda x: np.expand_dims(x, axis if isinstance(axis, int) else [*axis]))
+
+
+@truth_of("squeeze")
+def squeeze(input: Any, axis: Any = ()) -> Any:
+    """The same elements without axes of size 1: all of them, or those that are named."""
+    shape = np.shape(_value(input))
+    axes = [a for a in _axes(axis, len(shape)) if shape[a] == 1]
+    return _moved(input, lambda x: np.squeeze(x, tuple(axes)))
+
+
+@truth_of("flatten")
+def flatten(input: Any, start_axis: int, stop_axis: int) -> Any:
+    """The same elements with some axes as one."""
+    shape = np.shape(_value(input))
+    first, last = start_axis % len(shape), stop_axis % len(shape)
+    merged = (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+    return _moved(input, lambda x: np.reshape(x, merged))
+
+
+@truth_of("expand")
+def expand(input: Any, shape: Sequence[int]) -> Any:
+    """The elements repeated along axes of size 1 and along new ones in front."""
+    return _moved(input, lambda x: np.broadcast_to(x, tuple(shape)).copy())
+
+
+@truth_of("diag")
+def diag(input: Any) -> Any:
+    """The square matrix with a vector on its diagonal."""
+    n = np.shape(_value(input))[0]
+    if not _floats(input):
+        return np.diag(input)
+    return t.where(np.eye(n, dtype=bool), input.reshape(1, n), 0)
+
+
+@truth_of("meshgrid")
+def meshgrid(input: Any) -> tuple[Any, ...]:
+    """The coordinates of a grid; tensor i varies along axis i."""
+    given = [*input] if isinstance(input, list | tuple) else [input]
+    shape = [np.size(_value(x)) for x in given]
+
+    def one(i: int) -> Any:
+        own = [-1 if k == i else 1 for k in range(len(shape))]
+        return _moved(given[i], lambda x: np.broadcast_to(np.reshape(x, own), shape).copy())
+
+    return tuple(one(i) for i in range(len(given)))
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+@truth_of("split")
+def split(
+    input: Any, split_sizes: Sequence[int] | None, nsplit: int | None = None, axis: int = 0
+) -> tuple[Any, ...]:
+    """Consecutive parts of an axis, of given sizes or of equal ones."""
+    if not split_sizes:
+        return _parts(input, lambda x: np.split(x, int(nsplit or 1), axis))
+    ends = [*itertools.accumulate(split_sizes)]
+    return _parts(input, lambda x: np.split(x, ends[:-1], axis))
+
+
+@truth_of("stack")
+def stack(input_lists: Sequence[Any], axis: int) -> Any:
+    """Tensors along a new axis."""
+    if not _floats(*input_lists):
+        return np.stack(input_lists, axis)
+    parts = [tracked(x) for x in input_lists]
+    return Tracked(
+        np.stack([p.value for p in parts], axis), np.stack([p.error for p in parts], axis)
+    )
+
+
+@truth_of("unstack")
+def unstack(input: Any, axis: int = 0, num: int | None = None) -> tuple[Any, ...]:
+    """The tensors at each index of an axis."""
+    count = np.shape(_value(input))[axis]
+    return _parts(input, lambda x: [np.take(x, i, axis) for i in range(count)])
+
+
+def _ranges(begin: Sequence[int], size: Sequence[int], step: Sequence[int]) -> tuple[slice, ...]:
+    return tuple(slice(b, b + n, s) for b, n, s in zip(begin, size, step, strict=True))
+
+
+@truth_of("slice")
+def slice_(input: Any, begin: Sequence[int], size: Sequence[int], step: Sequence[int]) -> Any:
+    """Every step-th of the size elements from begin on, along each axis."""
+    return _moved(input, lambda x: x[_ranges(begin, size, step)])
+
+
+@truth_of("slice_backward")
+def slice_backward(
+    grad_out: Any, input: Any, begin: Sequence[int], size: Sequence[int], step: Sequence[int]
+) -> Any:
+    """The gradient of the result where it was taken from, and 0 elsewhere."""
+    return _placed(grad_out, np.shape(_value(input)), _ranges(begin, size, step))
+
+
+def _placed(x: Any, shape: Sequence[int], where: Any) -> Any:
+    """Return zeros of a shape, with elements at some positions."""
+
+    def placed(some: Any) -> Any:
+        made = (
+            tracked(np.zeros(shape)).value if some.dtype == object else np.zeros(shape, some.dtype)
+        )
+        made[where] = some
+        return made
+
+    return _moved(x, placed)
+
+
+@truth_of("crop")
+def crop(input: Any, shape: Sequence[int], offsets: Any = 0) -> Any:
+    """A block of a shape, from offsets on."""
+    starts = [offsets] * len(shape) if isinstance(offsets, int) else offsets
+    full = np.shape(_value(input))
+    sizes = [m - b if n == -1 else n for n, m, b in zip(shape, full, starts, strict=True)]
+    return _moved(input, lambda x: x[_ranges(starts, sizes, [1] * len(sizes))])
+
+
+_PADDINGS = {"PAD_MIRROR": "symmetric", "PAD_PERIOD": "wrap"}
+
+
+@truth_of("pad")
+def pad(input: Any, pad_width: Any, pad_value: Any = 0, pad_mode: Any = "PAD_CONST") -> Any:
+    """The elements with others before and after them along each axis."""
+    widths = np.reshape(np.array(pad_width, dtype=np.int64), (-1, 2))
+    word = _word(pad_mode)
+    if word in _PADDINGS:
+        way: Any = _PADDINGS[word]
+        return _moved(input, lambda x: np.pad(x, widths, way))
+    if word != "PAD_CONST":
+        raise ValueError(f"the padding {word} has no definition here")
+    if _floats(input):
+        return t.pad(input, [(int(a), int(b)) for a, b in widths], float(pad_value))
+    return np.pad(input, widths, constant_values=pad_value)
+
+
+# ---- by indices ----------------------------------------------------------------------------------
+
+
+def _positions(index: Any) -> Any:
+    """Return what an index picks: rows, or elements by the coordinates along its last axis."""
+    whole = np.asarray(index)
+    return whole if whole.ndim <= 1 else tuple(np.moveaxis(whole, -1, 0))
+
+
+@truth_of("gather")
+def gather(input: Any, index: Any) -> Any:
+    """The elements or rows at indices."""
+    return _moved(input, lambda x: x[_positions(index)])
+
+
+@truth_of("scatter")
+def scatter(input: Any, index: Any, updates: Any, override: bool = True) -> Any:
+    """The input with updates written, or added, at indices."""
+    whole = np.asarray(index)
+    shape = np.shape(_value(input))
+    flat = whole.reshape(-1, 1) if whole.ndim <= 1 else whole.reshape(-1, whole.shape[-1])
+    behind = shape[flat.shape[1] :]
+    rows = _moved(updates, lambda x: np.reshape(x, (len(flat), *behind)))
+    kept = [tuple(map(int, where)) for where in flat]
+    if not _floats(input, updates):
+        made = np.array(input)
+        for i, where in enumerate(kept):
+            made[where] = rows[i] if override else made[where] + rows[i]
+        return made
+    base, new = tracked(input), tracked(rows)
+    value, error = base.value.copy(), base.error.copy()
+    for where in dict.fromkeys(kept):
+        same = [i for i, other in enumerate(kept) if other == where]
+        if override:
+            value[where], error[where] = new.value[same[-1]], new.error[same[-1]]
+            continue
+        met = t.concatenate([base[where].reshape(1, *behind), new[same]])
+        total = met.sum(0)
+        value[where], error[where] = total.value, total.error
+    return Tracked(value, error)
+
+
+@truth_of("nonzero")
+def nonzero(input: Any, as_tuple: bool = True) -> Any:
+    """The indices of the elements that are not 0, in row-major order."""
+    found = np.nonzero(np.asarray(_value(input) != 0, dtype=bool))
+    return found if as_tuple else np.stack(found, -1)
+
+
+# ---- order ---------------------------------------------------------------------------------------
+
+
+def _order(x: Any, axis: int, descending: bool) -> Any:
+    """Return the order of elements along an axis: a NaN is the largest, equal ones stay."""
+    given = _value(x)
+    keys = given.astype(np.float64) if given.dtype == object else given
+    if keys.dtype == bool:
+        keys = keys.astype(np.int8)
+    if not descending:
+        return np.argsort(keys, axis, kind="stable")
+    back = np.argsort(np.flip(keys, axis), axis, kind="stable")
+    return keys.shape[axis] - 1 - np.flip(back, axis)
+
+
+def _at(x: Any, order: Any, axis: int) -> Any:
+    return _moved(x, lambda some: np.take_along_axis(some, order, axis))
+
+
+@truth_of("argsort")
+def argsort(input: Any, axis: int = -1, descending: bool = True) -> tuple[Any, Any]:
+    """The elements in order along an axis, and where they were; equal ones as they came."""
+    order = _order(input, axis, descending)
+    return _at(input, order, axis), order
+
+
+@truth_of("topk")
+def topk(
+    input: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[Any, Any]:
+    """The k largest elements along an axis, or the least, and where they are."""
+    order = np.take(_order(input, axis, largest), range(k), axis)
+    return _at(input, order, axis), order
+
+
+@truth_of("argsort_bwd")
+def argsort_bwd(out_grad: Any, indices: Any, axis: int = -1) -> Any:
+    """Each gradient at the position that its element came from."""
+    return _at(out_grad, np.argsort(indices, axis, kind="stable"), axis)
+
+
+# ---- gradients of sums and products --------------------------------------------------------------
+
+
+@truth_of("trace_backward")
+def trace_backward(
+    grad_y: Any, input_shape: Sequence[int], offset: int = 0, dim0: int = 0, dim1: int = 1
+) -> Any:
+    """The gradient along a diagonal, and 0 elsewhere."""
+    shape = tuple(input_shape)
+    grid = np.indices(shape)
+    on = grid[dim1] - grid[dim0] == offset
+    kept = [a for a in range(len(shape)) if a not in (dim0 % len(shape), dim1 % len(shape))]
+    own = [shape[a] if a in kept else 1 for a in range(len(shape))]
+    if not _floats(grad_y):
+        return np.where(on, np.reshape(grad_y, own), np.zeros((), np.asarray(grad_y).dtype))
+    return t.where(on, grad_y.reshape(*own), 0)
+
+
+@truth_of("cumsum_bwd")
+def cumsum_bwd(out_grad: Any, axis: int = -1, input_shape: Sequence[int] | None = None) -> Any:
+    """The sums from the last element down to each."""
+    x = out_grad.reshape(math.prod(out_grad.shape)) if axis == -1 else out_grad
+    back = flip(x, axis)
+    sums = f.cumulative(back, axis) if _floats(x) else np.cumsum(back, axis, dtype=x.dtype)
+    found = flip(sums, axis)
+    return found if axis != -1 or input_shape is None else found.reshape(*input_shape)
+
+
+@truth_of("reduce_bwd")
+def reduce_bwd(
+    out_grad: Tracked, input: Any, mode: Any = "SUM", axis: Any = None, keep_dims: bool = False
+) -> Tracked:
+    """The gradient of a sum, a mean, a product, or of the largest or the least, which share it."""
+    x, word = tracked(input), _word(mode)
+    axes = _axes(axis, x.ndim)
+    kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
+    g = out_grad.reshape(*kept)
+    count = math.prod(x.shape[a] for a in axes)
+    ones = tracked(np.ones(x.shape))
+    if word == "SUM":
+        return t.where(np.ones(x.shape, bool), g, ones)
+    if word == "MEAN":
+        return t.where(np.ones(x.shape, bool), g / count, ones)
+    if word in ("MAX", "MIN"):
+        plain = x.value.astype(np.float64)
+        best = (np.max if word == "MAX" else np.min)(plain, axes, keepdims=True)
+        same = (plain == best) | (np.isnan(plain) & np.isnan(best))
+        return t.where(same, g / same.sum(axes, keepdims=True), 0)
+    if word != "PROD":
+        raise ValueError(f"the gradient of {word} has no definition here")
+    along = x._along(axes)
+    others = [f.product(along[..., [k for k in range(count) if k != i]], -1) for i in range(count)]
+    order = [a for a in range(x.ndim) if a not in axes] + [*axes]
+    back = Tracked(np.stack([o.value for o in others], -1), np.stack([o.error for o in others], -1))
+    made = back.reshape(*(x.shape[a] for a in order)).transpose(*np.argsort(order))
+    return g * made
+
+
+def _rows(x: Tracked) -> Tracked:
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
+@truth_of("linear_bwd_weight")
+def linear_bwd_weight(out_grad: Tracked, input: Tracked) -> Tracked:
+    """out_grad transposed, times the input."""
+    return _rows(tracked(out_grad)).transpose(1, 0) @ _rows(tracked(input))
+
+
+@truth_of("bilinear")
+def bilinear(x: Tracked, y: Tracked, weight: Tracked, bias: Tracked | None = None) -> Tracked:
+    """x A y for each matrix A of the weight, and a bias."""
+    a, b, w = _rows(tracked(x)), _rows(tracked(y)), tracked(weight)
+    n, out, one, two = a.shape[0], *w.shape
+    made = w.reshape(1, out, one, two) * a.reshape(n, 1, one, 1) * b.reshape(n, 1, 1, two)
+    made = made.sum((2, 3)).reshape(*x.shape[:-1], out)
+    return made if bias is None else made + bias
+
+
+@truth_of("bilinear_bwd_in1")
+def bilinear_bwd_in1(out_grad: Tracked, y: Tracked, weight: Tracked) -> Tracked:
+    """The gradient of the first input."""
+    g, b, w = _rows(tracked(out_grad)), _rows(tracked(y)), tracked(weight)
+    n, out, one, two = g.shape[0], *w.shape
+    made = w.reshape(1, out, one, two) * g.reshape(n, out, 1, 1) * b.reshape(n, 1, 1, two)
+    return made.sum((1, 3)).reshape(*out_grad.shape[:-1], one)
+
+
+@truth_of("bilinear_bwd_in2")
+def bilinear_bwd_in2(out_grad: Tracked, x: Tracked, weight: Tracked) -> Tracked:
+    """The gradient of the second input."""
+    return bilinear_bwd_in1(out_grad, x, tracked(weight).transpose(0, 2, 1))
+
+
+@truth_of("bilinear_bwd_weight")
+def bilinear_bwd_weight(out_grad: Tracked, x: Tracked, y: Tracked) -> Tracked:
+    """The gradient of the weight."""
+    g, a, b = _rows(tracked(out_grad)), _rows(tracked(x)), _rows(tracked(y))
+    n, out, one, two = *g.shape, a.shape[1], b.shape[1]
+    return (g.reshape(n, out, 1, 1) * a.reshape(n, 1, one, 1) * b.reshape(n, 1, 1, two)).sum(0)
+
+
+def _dot_gradient(g: Any, own: Any, other: Any, first: bool) -> Any:
+    """Return the gradient of an operand of `dot`, which sums the last axis of the first operand."""
+    g, x, y = [tracked(one) for one in (g, own, other)] if _floats(g) else (g, own, other)
+    if not x.ndim or not y.ndim:
+        found = g * y
+        return found.sum() if found.shape != x.shape else found
+    a, b = (x, y) if first else (y, x)
+    axis = max(b.ndim - 2, 0)
+    n, order = a.shape[-1], [axis, *(k for k in range(b.ndim) if k != axis)]
+    kept = [b.shape[k] for k in order[1:]]
+    rows, columns = math.prod(a.shape[:-1]), math.prod(kept)
+    right, out = b.transpose(*order).reshape(n, columns), g.reshape(rows, columns)
+    if first:
+        return (out @ right.transpose(1, 0)).reshape(*x.shape)
+    made = (a.reshape(rows, n).transpose(1, 0) @ out).reshape(n, *kept)
+    return made.transpose(*map(int, np.argsort(order)))
+
+
+@truth_of("dot_bwd1")
+def dot_bwd1(out_grad: Any, vec1: Any, vec2: Any) -> Any:
+    """The gradient of the first operand."""
+    return _dot_gradient(out_grad, vec1, vec2, True)
+
+
+@truth_of("dot_bwd2")
+def dot_bwd2(out_grad: Any, vec1: Any, vec2: Any) -> Any:
+    """The gradient of the second operand."""
+    return _dot_gradient(out_grad, vec2, vec1, False)
+
+
+# ---- the rest ------------------------------------------------------------------------------------
+
+
+@truth_of("allclose")
+def allclose(
+    x: Any, y: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Whether |x - y| <= atol + rtol |y| everywhere, in a tensor of one element."""
+    from fractions import Fraction
+
+    def near(a: Any, b: Any) -> bool:
+        p, q = float(a), float(b)
+        if not (math.isfinite(p) and math.isfinite(q)):
+            return p == q or (equal_nan and math.isnan(p) and math.isnan(q))
+        return abs(Fraction(p) - Fraction(q)) <= Fraction(atol) + Fraction(rtol) * abs(Fraction(q))
+
+    a, b = np.broadcast_arrays(_value(x), _value(y))
+    return np.array([all(near(p, q) for p, q in zip(a.ravel(), b.ravel(), strict=True))])
+
+
+def _shifted(x: Any, shift: Any, left: bool) -> Any:
+    given = np.asarray(x)
+    if given.dtype == bool:
+        return given & (np.asarray(shift) == 0)
+    by = np.asarray(shift).astype(given.dtype)
+    return (np.left_shift if left else np.right_shift)(given, by)
+
+
+@truth_of("bitwise_left_shift")
+def bitwise_left_shift(x: Any, shift: Any = 1) -> Any:
+    """The bits moved to the left; those that leave are lost."""
+    return _shifted(x, shift, True)
+
+
+@truth_of("bitwise_right_shift")
+def bitwise_right_shift(x: Any, shift: Any = 1) -> Any:
+    """The bits moved to the right."""
+    return _shifted(x, shift, False)
+
+
+@truth_of("interpolate")
+def interpolate(
+    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest"
+) -> Any:
+    """The elements between those of a grid: nearest, linear along each axis, or means of areas."""
+    shape = np.shape(_value(input))
+    spatial = shape[2:]
+    if size is not None:
+        sizes = [size] * len(spatial) if isinstance(size, int) else [*size]
+    else:
+        one = isinstance(scale_factor, int | float)
+        factors = [scale_factor] * len(spatial) if one else [*scale_factor]
+        sizes = [math.floor(n * s) for n, s in zip(spatial, factors, strict=True)]
+    found = input
+    for axis, (n, m) in enumerate(zip(spatial, sizes, strict=True), 2):
+        found = _resampled(found, axis, n, m, mode)
+    return found
+
+
+def _resampled(x: Any, axis: int, n: int, m: int, mode: str) -> Any:
+    """Return an axis of n elements as one of m."""
+    if mode == "nearest":
+        return _moved(x, lambda some: np.take(some, [i * n // m for i in range(m)], axis))
+    given = tracked(x)
+    moved = Tracked(np.moveaxis(given.value, axis, -1), np.moveaxis(given.error, axis, -1))
+    if mode == "area":
+        ends = [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
+        parts = [moved[..., a:b].mean(-1, keepdims=True) for a, b in ends]
+        made = t.concatenate(parts, -1)
+    else:
+        # The position (i + 1/2) n / m - 1/2 as a fraction of 2 m, and what it is rounded by.
+        at = [min(max((2 * i + 1) * n - m, 0), 2 * m * (n - 1)) for i in range(m)]
+        low = [p // (2 * m) for p in at]
+        high = [min(k + 1, n - 1) for k in low]
+        share = tracked(np.array([p % (2 * m) for p in at])) / (2 * m)
+        share = Tracked(share.value, np.full(m, 4 * t._now.unit * n))
+        left, right = moved[..., low], moved[..., high]
+        made = left * (1 - share) + right * share
+    return Tracked(np.moveaxis(made.value, -1, axis), np.moveaxis(made.error, -1, axis))
