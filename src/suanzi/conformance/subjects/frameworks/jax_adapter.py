@@ -12,7 +12,16 @@ from frameworks.common import GRADIENTS, Framework, count, kept_at, named, numpy
 from frameworks.jax_lowering import Programs, share_contexts
 from frameworks.jax_random import draws, key, normal, uniform
 from frameworks.jax_transforms import adjoint_of, bilinear, c2c, c2r, half, linear, norm, r2c, svd
-from frameworks.nn_jax import affine, attention, convolved, gradients, rotated, softplus
+from frameworks.nn_jax import (
+    affine,
+    attention,
+    convolved,
+    gradients,
+    one_hot,
+    rotated,
+    rows,
+    softplus,
+)
 from jax.experimental import sparse
 from wire import Data, Unsupported
 

@@ -38,7 +38,7 @@ FUNCTIONS = {
                      "convolved(x, weight, bias, stride, padding, dilation, groups)")
        for n in (1, 2, 3)},
     "rotary_embedding": ("x", "rotated(x, cos, sin, interleaved)"),
-    "embedding": ("weight", "jnp.take(weight, indices, 0)"),
+    "embedding": ("weight", "rows(weight, indices, padding_idx)"),
     "scaled_dot_product_attention": (
         "q k v", "attention(q, k, v, mask, causal, scale, softcap, window, sink, masked_rows, "
         "align)"),
@@ -46,7 +46,7 @@ FUNCTIONS = {
 """What a function is called with, and the operands whose gradients its backward operator gives."""
 
 MAPPING = model_table(FUNCTIONS)
-MAPPING["nn:one_hot"] = "jax.nn.one_hot(indices, num_classes, dtype=dtype)"
+MAPPING["nn:one_hot"] = "one_hot(indices, num_classes, dtype)"
 _ABSENT = """
 prelu layer_norm rms_norm group_norm instance_norm batch_norm normalize cosine_similarity dropout
 conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d
@@ -84,6 +84,20 @@ def softplus(x, beta, threshold):
     if beta != 1:
         raise Unsupported("JAX's softplus has no beta")
     return jax.nn.softplus(x)
+
+
+def rows(weight, indices, padding_idx):
+    """Return rows of a table; JAX has no row without a gradient."""
+    if padding_idx is not None:
+        raise Unsupported("JAX's take has no padding_idx")
+    return jnp.take(weight, indices, 0)
+
+
+def one_hot(indices, num_classes, dtype):
+    """Return indices as rows of zeros and a one; JAX is told how many classes there are."""
+    if num_classes < 0:
+        raise Unsupported("JAX's one_hot takes the number of classes")
+    return jax.nn.one_hot(indices, num_classes, dtype=dtype)
 
 
 def affine(x, weight, bias):
