@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from helpers.kit import one_of_each_kind
 from suanzi import _core
 from suanzi.conformance.cases import Wanted, cases, dtypes_of
 from suanzi.conformance.model.case import GROUPS
@@ -15,7 +16,6 @@ from suanzi.conformance.model.results import Result
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import Job, run_case, run_job
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
-from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_sets
 from suanzi.promote.operators import OPERATORS
 from suanzi.standard import interfaces
@@ -32,17 +32,6 @@ def problems(results: Iterable[Result]) -> list[str]:
     return [f"{r.id}: {r.problem}" for r in results if r.outcome not in ("passed", "skipped")]
 
 
-def one_of_each_kind(op: str) -> list[str]:
-    """Return a dtype of each kind that has loops of its own, another one for the next interface."""
-    kinds: dict[tuple[str, bool], list[str]] = {}
-    for name in dtypes_of(op, quantised_too=True):
-        dt = dtype(name)
-        narrow = dt.kind == "float" and dt.bits < 32
-        kinds.setdefault((dt.kind.removeprefix("u"), narrow), []).append(name)
-    turn = list(interfaces()).index(op)
-    return [some[turn % len(some)] for some in kinds.values()]
-
-
 @pytest.mark.parametrize("op", list(interfaces()))
 def test_an_interface_conforms(op: str) -> None:
     """Every case, but of the expensive groups dtypes in turn: `check` runs all.
@@ -51,7 +40,7 @@ def test_an_interface_conforms(op: str) -> None:
     test has large tensors of the dtypes of a quick run, too.
     """
     found = run_job(Local(Adapter()), Job(op, Wanted(frozenset(GROUPS) - LARGE - MANY)))
-    kinds = one_of_each_kind(op)
+    kinds = one_of_each_kind(op, dtypes_of(op, quantised_too=True))
     two = [*kinds, *kinds][list(interfaces()).index(op) % max(len(kinds), 1) :][:2]
     for groups, some in ((MANY, kinds), (LARGE, two)):
         wanted = Wanted(groups, None if ALL else frozenset({"any", *some}))

@@ -1,11 +1,13 @@
 """The vacuity gate of the model operators: no required case accepts a kernel's usual mistakes.
 
-By default a case of each operator in two dtypes; SUANZI_ALL_CASES=1 looks at all of them.
+By default a case of each operator, in float32 or bfloat16; SUANZI_ALL_CASES=1 looks at all.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from functools import cache
 from random import Random
 
 import pytest
@@ -18,7 +20,7 @@ from suanzi.conformance.vacuity import has_values, is_required, unnoticed, wrong
 from suanzi.conformance.vacuity_models import LOWER, model_answers
 
 ALL = bool(os.environ.get("SUANZI_ALL_CASES"))
-DTYPES = ("float32", "bfloat16", "float16", "float64") if ALL else ("float32", "bfloat16")
+DTYPES = ("float32", "bfloat16", "float16", "float64")
 SHARE = 10**6 if ALL else 1
 LARGEST = 10**6 if ALL else 200
 GROUPS = frozenset({"plain", "random", "special", "broadcast", "sizes"})
@@ -52,11 +54,13 @@ def elements(case: Case) -> int:
 def test_no_required_case_accepts_a_wrong_answer(op: str) -> None:
     load_catalogue("nn")
     taken = dtypes_of(op)
-    for dtype in [name for name in DTYPES if name in taken] or taken[:1]:  # one_hot is of integers
+    wanted = [name for name in DTYPES if name in taken] or taken[:1]  # one_hot is of integers
+    turn = list(members("nn")).index(op) % min(len(wanted), 2)
+    for dtype in wanted if ALL else wanted[turn : turn + 1]:
         tried = 0
         for case in some_cases(op, dtype):
-            expected = case.expect()
-            if has_values(expected) and is_required(case, expected):
+            case = replace(case, expect=cache(case.expect))
+            if has_values(case.expect()) and is_required(case, case.expect()):
                 assert unnoticed(case) == [], case.id
                 tried += 1
                 if tried == SHARE:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
+from suanzi.dtypes import dtype
+from suanzi.standard import interfaces
 
 
 @lru_cache(128)
@@ -19,3 +22,22 @@ def named(case_id: str) -> Case:
     """Return a case by its id."""
     op, group, dtype, _ = case_id.split("/", 3)
     return next(case for case in some(op, group, dtype) if case.id == case_id)
+
+
+def one_of_each_kind(op: str, names: Iterable[str]) -> list[str]:
+    """Return a dtype of each kind that has loops of its own, another one for the next interface.
+
+    A name may be several dtypes, with hyphens, or the word any.
+    """
+    kinds: dict[object, list[str]] = {}
+    for name in names:
+        kinds.setdefault(tuple(map(_kind, name.split("-"))), []).append(name)
+    turn = list(interfaces()).index(op)
+    return [some[turn % len(some)] for some in kinds.values()]
+
+
+def _kind(name: str) -> object:
+    if name == "any":
+        return name
+    dt = dtype(name)
+    return dt.kind.removeprefix("u"), dt.kind == "float" and dt.bits < 32

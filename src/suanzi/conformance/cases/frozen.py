@@ -17,8 +17,10 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
+from functools import cache
 from os import PathLike
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import suanzi as sz
@@ -45,39 +47,54 @@ _LARGEST_EXPONENT = 1 << 20
 
 def to_data(x: Any) -> Any:
     """Return a part of a case as JSON; nothing is rounded."""
-    if isinstance(x, Real):
-        return {"real": _written(x)}
-    if isinstance(x, Fraction):
-        return {"fraction": _number(x)}
-    if isinstance(x, Status):
-        return {"status": x.name}
-    if isinstance(x, Output):
-        return {"output": _facts(x)}
-    if isinstance(x, Refused):
-        return {"refused": _facts(x)}
-    if isinstance(x, Picked):
-        return {"picked": {"base": to_data(x.base), "index": _index(x.which)}}
-    if isinstance(x, Check):
-        return {"check": {"name": x.name, "facts": to_data(dict(x.facts))}}
-    if isinstance(x, Either):
-        readings = {name: to_data(one) for name, one in x.readings.items()}
-        return {"either": {**_facts(replace(x, readings={})), "readings": readings}}
-    if isinstance(x, tuple):
-        return {"tuple": [to_data(v) for v in x]}
-    if isinstance(x, list):
-        return [to_data(v) for v in x]
-    if isinstance(x, Mapping):
-        return {"dict": [[to_data(k), to_data(v)] for k, v in x.items()]}
-    if isinstance(x, int | float | complex | str | Data | Ref | Bytes | Shaped) or x is None:
-        return wire.to_json(x)
+    return _writer(x.__class__)(x)
+
+
+@cache
+def _writer(kind: type) -> Callable[[Any], Any]:
+    """Return how values of a type are written."""
+    return next(write for known, write in _WRITERS if issubclass(kind, known))
+
+
+def _write_either(x: Either) -> Any:
+    readings = {name: to_data(one) for name, one in x.readings.items()}
+    return {"either": {**_facts(replace(x, readings={})), "readings": readings}}
+
+
+def _refuse(x: Any) -> Any:
     raise TypeError(f"{x!r} cannot be written to a file of cases.")
+
+
+_WRITERS: list[tuple[Any, Callable[[Any], Any]]] = [
+    (Real, lambda x: {"real": _written(x)}),
+    (Fraction, lambda x: {"fraction": _number(x)}),
+    (Status, lambda x: {"status": x.name}),
+    (Output, lambda x: {"output": _facts(x)}),
+    (Refused, lambda x: {"refused": _facts(x)}),
+    (Picked, lambda x: {"picked": {"base": to_data(x.base), "index": _index(x.which)}}),
+    (Check, lambda x: {"check": {"name": x.name, "facts": to_data(dict(x.facts))}}),
+    (Either, _write_either),
+    (tuple, lambda x: {"tuple": [_writer(v.__class__)(v) for v in x]}),
+    (list, lambda x: [to_data(v) for v in x]),
+    (Mapping, lambda x: {"dict": [[to_data(k), to_data(v)] for k, v in x.items()]}),
+    (int | str | NoneType, lambda x: x),
+    (float | complex | Data | Ref | Bytes | Shaped, wire.to_json),
+    (object, _refuse),
+]
 
 
 def _facts(x: Any) -> dict[str, Any]:
     """Return the fields that do not have their defaults."""
     return {
-        f.name: to_data(getattr(x, f.name)) for f in fields(x) if getattr(x, f.name) != f.default
+        name: to_data(value)
+        for name, default in _defaults(x.__class__)
+        if (value := getattr(x, name)) is not default and value != default
     }
+
+
+@cache
+def _defaults(kind: type) -> list[tuple[str, Any]]:
+    return [(f.name, f.default) for f in fields(kind)]
 
 
 def from_data(x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from suanzi.conformance.model.basis import STANDARD_DTYPES, STRIDED, Basis, Why, why
@@ -72,7 +73,7 @@ class Case:
         """Its name, the same in every run and every version."""
         return f"{self.op}/{self.group}/{self.dtype}/{self.title.replace(' ', '-')}"
 
-    @property
+    @cached_property
     def interface(self) -> Interface:
         """The interface it calls."""
         return interface(self.op)
