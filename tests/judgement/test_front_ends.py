@@ -165,6 +165,34 @@ def test_no_elements_are_judged_once_for_each_dtype() -> None:
     assert not [one for one in empty if "," in one]
 
 
+def test_optional_tensors_are_those_that_the_kernel_names() -> None:
+    """A sink without a mask must not become the mask of a kernel that has no sink."""
+    attention = sz.nn.scaled_dot_product_attention
+
+    def by_name(q: Any, k: Any, v: Any, *, scale: Any = None, mask: Any = None) -> Any:
+        return attention(q, k, v, mask, scale=scale)
+
+    def renamed(q: Any, k: Any, v: Any, m: Any = None) -> Any:
+        return attention(q, k, v, m)
+
+    counts = []
+    for kernel in (attention, by_name, renamed, lambda q, k, v: attention(q, k, v)):
+        found = sz.judge(
+            kernel, "scaled_dot_product_attention", dtypes="float32", framework="suanzi"
+        )
+        assert found, found
+        counts.append(len(found.cases))
+    assert counts[0] > counts[1] > counts[2] > counts[3]
+
+    def takes_a_sink_for_a_mask(q: Any, k: Any, v: Any, mask: Any = None, sink: Any = None) -> Any:
+        return attention(q, k, v, mask if sink is None else sink)
+
+    assert not sz.judge(
+        takes_a_sink_for_a_mask, "scaled_dot_product_attention", dtypes="float32",
+        framework="suanzi",
+    )  # fmt: skip
+
+
 def test_a_result_alone_is_judged() -> None:
     x = np.linspace(-3, 3, 600, dtype=np.float32).reshape(3, 200)
     e = np.exp(x - x.max(-1, keepdims=True))

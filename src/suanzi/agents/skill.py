@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from suanzi import __version__
+from suanzi._files import write_file
 from suanzi.agents.schemas import schema
 from suanzi.judgement.findings import CODES as JUDGE_CODES
 from suanzi.port.findings import CODES as PORT_CODES
 from suanzi.promote.library import rule_sets
-from suanzi._files import write_file
 from suanzi.status import InvalidArgument
 
 NAME = "suanzi"

@@ -13,6 +13,7 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.nn._calls import Operand
 from suanzi.conformance.running.defaults import completed
+from suanzi.conformance.subjects.kernel_adapter import count_in_order, names_of
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion
 from suanzi.dtypes import dtype as dtype_named
@@ -243,33 +244,48 @@ def forward_of(case: Case) -> Case:
 def misfit(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> str | None:
     """Return why a kernel cannot be called as a case requires; None if it can.
 
-    Tensors go in order; a parameter by its name, if the kernel has it. One that it does not have
-    must be the default, or what the caller says that the kernel does.
+    Tensors go in order, optional ones by name if the kernel has the name; a parameter by its name,
+    if the kernel has it. One that it does not have must be the default, or what the caller says
+    that the kernel does.
     """
     tensors = [n for n, x in case.arguments.items() if isinstance(x, Data)]
     if any(isinstance(x, list) and x and isinstance(x[0], Data) for x in case.arguments.values()):
         return "it takes a list of tensors, which the judge does not support"
     own = [name for name in accepted if not name.startswith("*")]
-    names = [name.rstrip("=/") for name in own]
+    names, count = names_of(list(accepted)), count_in_order(tensors, list(accepted))
+    if (gap := _gap(case, tensors, count)) is not None:
+        return f"the kernel has no parameter {gap!r}, and the call has that tensor"
     if "?" in accepted:
         names, own = [], []
-    elif "*" not in accepted and len(names) < len(tensors):
+    elif "*" not in accepted and sum("!" not in one for one in own) < count:
         return f"it has {_few(len(tensors), 'tensor')} ({', '.join(tensors)})"
     named = {n: x for n, x in case.arguments.items() if n not in tensors}
-    for name in own[len(tensors) :]:
-        if "=" not in name and name.rstrip("/") not in named:
+    for name, mark in zip(names[count:], own[count:], strict=True):
+        if "=" not in mark and name not in named and name not in tensors[count:]:
             return (
-                f"the kernel's parameter {name.rstrip('/')!r} has no default, and "
-                f"the call has nothing for it"
+                f"the kernel's parameter {name!r} has no default, and the call has nothing for it"
             )
     defaults = defaults_of(case.op)
     first = next((x for x in case.arguments.values() if isinstance(x, Data)), None)
     for name, value in named.items():
-        if name in names[len(tensors) :] or "**" in accepted:
+        if name in names[count:] or "**" in accepted:
             continue
         meant = params.get(name, defaults.get(name, value if name in params else _NOTHING))
         if not _same(name, value, meant, len(first.shape) if first else 0):
             return f"the kernel has no parameter {name!r}, and {name} is {shown(value)} in the call"
+    return None
+
+
+def _gap(case: Case, tensors: Sequence[str], count: int) -> str | None:
+    """Return a tensor that goes by position although an optional one before it is left out."""
+    calls = calls_of(case.op)
+    if calls is None:
+        return None
+    operands = {n for call in calls[0] for n, x in call.arguments.items() if isinstance(x, Operand)}
+    order = [name for name in parameters_of(case.op) if name in operands]
+    for i, name in enumerate(tensors[:count]):
+        if name in order and order.index(name) > i:
+            return name
     return None
 
 
@@ -292,7 +308,7 @@ def _same(name: str, a: Any, b: Any, ndim: int) -> bool:
 
 def refuse_signature(key: str, kernel: str, accepted: Sequence[str], why: str) -> InvalidArgument:
     """Return the error for a kernel that no case can be put to."""
-    own = ", ".join(one.replace("=", "=...").replace("/", "") for one in accepted)
+    own = ", ".join(one.replace("=", "=...").strip("/!").replace("!=", "=") for one in accepted)
     parameters, defaults = parameters_of(key), defaults_of(key)
     due = ", ".join(f"{n}={defaults[n]!r}" if n in defaults else n for n in parameters)
     return InvalidArgument(

@@ -76,6 +76,23 @@ def _known(module: str) -> str | None:
     return first if first in FRAMEWORKS else None
 
 
+def names_of(accepted: list[str]) -> list[str]:
+    """Return the names of a kernel's parameters without their marks."""
+    return [one.rstrip("=/!") for one in accepted if not one.startswith("*")]
+
+
+def count_in_order(tensors: list[str], accepted: list[str]) -> int:
+    """Return how many tensors go by position: all but the last ones that are optional there.
+
+    A tensor whose name is that of a parameter with a default, or by name alone, goes by its name.
+    """
+    by_name = [one.rstrip("=/!") for one in accepted if "/" not in one and one[-1] in "=!"]
+    count = len(tensors)
+    while count and tensors[count - 1] in by_name:
+        count -= 1
+    return count
+
+
 # ---- the adapter --------------------------------------------------------------------------------
 
 
@@ -201,7 +218,10 @@ class Adapter:
         self._taken: dict[tuple[str, tuple[int, ...]], int] = {}
 
     def accepted(self) -> list[str]:
-        """Return the names of the parameters that the kernel takes; ``*`` and ``**`` for any."""
+        """Return the names of the parameters that the kernel takes; ``*`` and ``**`` for any.
+
+        Marks follow a name: ``/`` by position alone, ``!`` by name alone, ``=`` with a default.
+        """
         try:
             parameters = inspect.signature(self.kernel).parameters.values()
         except (TypeError, ValueError):
@@ -210,14 +230,19 @@ class Adapter:
         return [
             marks.get(p.kind, "") + ("" if p.kind in marks else p.name)
             + ("/" if p.kind is inspect.Parameter.POSITIONAL_ONLY else "")
+            + ("!" if p.kind is inspect.Parameter.KEYWORD_ONLY else "")
             + ("=" if p.default is not inspect.Parameter.empty else "")
             for p in parameters
         ]  # fmt: skip
 
-    def _has(self, name: str, after: int) -> bool:
-        """Tell whether the kernel takes a parameter by its name, behind so many tensors."""
-        own = [one.rstrip("=/") for one in self.notes[1:]]
-        return "**" in own or name in [n for n in own if not n.startswith("*")][after:]
+    def _placed(
+        self, tensors: dict[str, Any], arguments: dict[str, Any]
+    ) -> tuple[list[str], list[str]]:
+        """Return the arguments that the kernel gets by position and by name."""
+        own = self.notes[1:]
+        in_order = list(tensors)[: count_in_order(list(tensors), own)]
+        free = names_of(own)[len(in_order) :]
+        return in_order, [n for n in arguments if n not in in_order and (n in free or "**" in own)]
 
     def create(self, data: Data) -> Any:
         """Make a tensor, in memory that was used before for another of its shape."""
@@ -263,12 +288,10 @@ class Adapter:
 
     def _forward(self, arguments: dict[str, Any]) -> Any:
         tensors = {n: x for n, x in arguments.items() if isinstance(x, self.framework.kind())}
-        named = {
-            n: x for n, x in arguments.items() if n not in tensors and self._has(n, len(tensors))
-        }
+        in_order, named = self._placed(tensors, arguments)
         before = {name: self.framework.read(x).raw for name, x in tensors.items()}
         self.framework.poison(max([len(raw) for raw in before.values()] or [64]))
-        made = self.kernel(*tensors.values(), **named)
+        made = self.kernel(*(tensors[n] for n in in_order), **{n: arguments[n] for n in named})
         self.framework.synchronize()
         outputs = made if isinstance(made, tuple) else (made,)
         found = tuple(self._checked(x, tensors) for x in outputs)
@@ -281,13 +304,14 @@ class Adapter:
         """Return the vector-Jacobian product of the kernel with `out_grad`."""
         given = {n: x for n, x in arguments.items() if n != "out_grad"}
         tensors = {n: x for n, x in given.items() if isinstance(x, self.framework.kind())}
-        named = {n: x for n, x in given.items() if n not in tensors and self._has(n, len(tensors))}
+        in_order, named = self._placed(tensors, given)
         names = [n for n in self.gradients or () if n in tensors]
         before = {n: self.framework.read(x).raw for n, x in tensors.items()}
         self.framework.poison(max([len(raw) for raw in before.values()] or [64]))
 
         def call(leaves: dict[str, Any]) -> Any:
-            return self.kernel(*leaves.values(), **named)
+            by_name = {n: leaves.get(n, given[n]) for n in named}
+            return self.kernel(*(leaves[n] for n in in_order), **by_name)
 
         made = self.framework.gradients(call, tensors, names, arguments["out_grad"])
         self.framework.synchronize()
