@@ -16,11 +16,12 @@ _KEYS = (
     "gate", "true division", "real function", "overflow", "comparison", "numbers source",
     "zero-d source", "gate source", "float source", "note", "deviation", "drift", "made",
     "made source", "in-place", "in-place method", "out", "in-place source", "dtypes", "cell",
-    "float8 overflow", "casts", "casts source", "results", "results source",
+    "float8 overflow", "casts", "casts source", "results", "results source", "turned",
+    "rounded", "rounded source",
 )  # fmt: skip
 _WITH_DTYPES = (
     "alone", "float", "true division", "real function", "drift", "made", "dtypes", "cell",
-    "casts",
+    "casts", "turned",
 )  # fmt: skip
 """The facts in which dtypes are named."""
 

@@ -17,7 +17,7 @@ from suanzi.dtypes import DType, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.layers import Cell, Gate, kind_rank, weak_number
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
-from suanzi.promote.operators import Operator, OperatorClass, operator
+from suanzi.promote.operators import Operator, OperatorClass, in_scope, operator
 from suanzi.promote.rules import RuleSet
 
 
@@ -32,6 +32,7 @@ class Layer(Enum):
     NUMBER = "Python number"
     GATE = "gate"
     FLOAT = "integers to float"
+    TURNED = "operator"
     INTEGERS_ONLY = "integers only"
     QUANTIZED = "quantised"
     MADE = "made as"
@@ -122,7 +123,7 @@ def _remember(result: Answer) -> None:
         return
     if result.layer is Layer.EXACT or (rules.on_loss != "ignore" and _may_lose(result)):
         return
-    if any(op.name in own for own in (rules.gates, rules.zero_dims, rules.numbers_yield_in)):
+    if op.name in rules.scopes():
         return
     for o in result.operands:
         if o.role is Role.NUMBER and rules.join is not None:
@@ -170,7 +171,7 @@ class _Run:
         self.operator = operator
         self.key = operator.operator_class
         self.steps: list[Step] = []
-        self.pair = rules.pairs.get(self.key, rules.pair)
+        self.pair = in_scope(rules.pairs, operator) or rules.pair
         self.pair_layer = Layer.TABLE if rules.tabulated else Layer.RULE
 
     def take(self, layer: Layer, cell: Cell) -> DType:
@@ -338,7 +339,18 @@ class _Run:
         return found
 
     def finish(self, dt: DType) -> DType:
-        """Apply what the operator class asks of the joined dtype."""
+        """Apply what the operator asks of the joined dtype."""
+        dt = self.finish_class(dt)
+        turned = in_scope(self.rules.turned, self.operator) or {}
+        if dt not in turned:
+            return dt
+        found = turned[dt]
+        what = self.operator.title or "an operator"
+        why = f"{what} takes no {dt}" if found is None else f"{what} turns {dt} into {found}"
+        return self.take(Layer.TURNED, Cell(found, why))
+
+    def finish_class(self, dt: DType) -> DType:
+        """Apply what the class of the operator asks of the joined dtype."""
         if dt.kind == "char" and self.key not in (OperatorClass.ANY, OperatorClass.JOINING):
             self.refuse(Layer.UNKNOWN, "char holds text, which no operator computes with")
         if dt.kind not in ("bool", "int", "uint"):

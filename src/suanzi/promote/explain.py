@@ -12,6 +12,7 @@ from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.fixes import Fix, fix_for, fix_keeping, losses, same, unknown_losses, wanted_by
+from suanzi.promote.rounding import Rounded, rounded
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
 from suanzi.status import InvalidArgument
@@ -25,6 +26,7 @@ _SOURCES = {
     Layer.ZERO_DIM: "zero-d",
     Layer.GATE: "gate",
     Layer.FLOAT: "float",
+    Layer.TURNED: "float",
     Layer.MADE: "made",
 }
 _OURS = {
@@ -109,6 +111,11 @@ class Explanation:
         return value if isinstance(value, int | complex) else float(value)
 
     @cached_property
+    def rounded(self) -> Rounded | None:
+        """When operands are rounded, with an example; None where it is not known or no matter."""
+        return rounded(self.answer)
+
+    @cached_property
     def wanted(self) -> Answer | None:
         """What the rule set `like` says about the operands; None without one."""
         return None if self.like is None else wanted_by(self.answer, self.like)
@@ -158,6 +165,8 @@ class Explanation:
             lines.append(("lost", "nothing: every value survives"))
         elif self.exact is None:
             lines.append(("lost", "unknown: it depends on the values"))
+        if self.rounded is not None:
+            lines.append(("rounded", str(self.rounded)))
         if self.wanted is not None:
             lines.append((self.wanted.rules.name, self._compared(self.wanted)))
         for label, fix in zip(("fix", "or"), self.fixes, strict=False):
@@ -218,6 +227,7 @@ class Explanation:
                 }
                 for one in self.losses
             ],
+            "rounded": self.rounded and self.rounded.to_dict(),
             "fix": self.fix and {"text": self.fix.text, "code": self.fix.code},
             **self._kept(),
         }

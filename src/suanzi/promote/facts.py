@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.zero_dim import AS_TENSOR
 
 if TYPE_CHECKING:
+    from suanzi.dtypes import DType
     from suanzi.promote.rules import RuleSet
 
 
@@ -35,6 +37,10 @@ def facts_of(rules: RuleSet) -> dict[str, Any]:
         "computed in"
         if rules.results == "caller"
         else "",
+        "operators": {
+            _scope(key): "; ".join(_turns(turned)) for key, turned in rules.turned.items()
+        },
+        "operands are rounded": {_scope(key): rule.text for key, rule in rules.rounded.items()},
         "written to": {way: rule.text for way, rule in rules.writes.items()},
         "numbers alone": {kind: d.name for kind, d in rules.alone.items()},
         "number that does not fit": "wraps" if rules.overflow == "wrap" else "is refused",
@@ -44,6 +50,13 @@ def facts_of(rules: RuleSet) -> dict[str, Any]:
         "notes": list(rules.notes),
         "deviations": list(rules.deviations),
     }
+
+
+def _turns(turned: Mapping[DType, DType | None]) -> Iterator[str]:
+    """Yield what an operator makes of dtypes: ``float16 bfloat16 become float32``."""
+    for target in dict.fromkeys(turned.values()):
+        names = " ".join(dt.name for dt, into in turned.items() if into is target)
+        yield f"{names} become {target}" if target is not None else f"{names} are refused"
 
 
 def _scope(key: OperatorClass | str) -> str:

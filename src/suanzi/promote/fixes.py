@@ -173,7 +173,7 @@ def _result(found: Answer, operands: tuple[Operand, ...]) -> DType | None:
 def scope(found: Answer) -> tuple[Any, ...]:
     """Return what an answer depends on besides the operands; operators may have it in common."""
     rules, op = found.rules, found.operator
-    return rules, op.operator_class, rules.gate(op), rules.zero_dim(op)
+    return rules, op.operator_class, op.name if op.name in rules.scopes() else ""
 
 
 def _magnitude(value: Real | complex) -> float:

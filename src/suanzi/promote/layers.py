@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from suanzi.dtypes import DType, complex64, float32, int64
 from suanzi.dtypes import bool as bool_
-from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand
+from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
 from suanzi.status import InvalidArgument
 
 _KIND_RANKS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
@@ -42,6 +42,46 @@ PairRule: TypeAlias = Callable[[DType, DType], Cell]
 NumberRule: TypeAlias = Callable[[DType, NumberKind], Cell]
 JoinRule: TypeAlias = Callable[[Sequence[Operand]], Cell]
 FloatRule: TypeAlias = Callable[[DType], DType | None]
+Moment: TypeAlias = Literal["before", "after"]
+
+_ROUNDED = {"tensors": Role.TENSOR, "zero-d": Role.ZERO_DIM, "numbers": Role.NUMBER}
+
+
+@dataclass(frozen=True)
+class RoundingRule:
+    """When operands are rounded to the promoted dtype: before computing, or the result after."""
+
+    when: Mapping[Role, Moment]
+    computed: str
+    """What is computed in if after: a dtype, or the rule set that promotes once more."""
+    text: str
+    """The rule as it is written: ``before, numbers after``."""
+
+    @classmethod
+    def parse(cls, text: str) -> RoundingRule:
+        """Read ``before``, ``after in f32`` or ``before, numbers after``.
+
+        >>> RoundingRule.parse("before, numbers after").when[Role.NUMBER]
+        'after'
+        """
+        when: dict[Role, Moment] = {}
+        computed = ""
+        for item in text.split(","):
+            match = re.fullmatch(
+                r"\s*(?:(tensors|zero-d|numbers) )?(before|after)(?: in (\S+))?\s*", item
+            )
+            if match is None:
+                raise InvalidArgument(
+                    f"rounded: {item.strip()!r} is not 'before' or 'after', with tensors, zero-d "
+                    "or numbers in front, or 'in' and a dtype behind."
+                )
+            who, moment, inner = match.groups()
+            for role in [_ROUNDED[who]] if who else _ROUNDED.values():
+                when[role] = "before" if moment == "before" else "after"
+            computed = inner or computed
+        if len(when) < len(_ROUNDED):
+            raise InvalidArgument(f"rounded: {text!r} does not begin with 'before' or 'after'.")
+        return cls(when, computed, text)
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,13 @@ from suanzi.promote.operands import Number, ZeroDim
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InternalError, InvalidArgument
 
-FRAMEWORKS = ("torch", "numpy", "jax", "paddle", "mindspore", "openvino")
+FRAMEWORKS = (
+    "torch", "numpy", "jax", "paddle", "mindspore", "openvino", "inductor", "triton", "flaggems",
+)  # fmt: skip
 """The frameworks that have a probe; each is compared with the rule set of its name."""
 
+_NEEDED = {"inductor": "torch", "triton": "triton", "flaggems": "flag_gems"}
+"""What to install where no extra of suanzi is named after the framework."""
 _MARK = "suanzi-probe "
 _NOT_INSTALLED = 3
 
@@ -166,9 +170,10 @@ def run_script(
             f"{command}: {interpreter!r} cannot be run: {error.strerror}."
         ) from None
     if done.returncode == _NOT_INSTALLED:
+        needed = _NEEDED.get(framework, f"suanzi[{framework}]")
         raise NotInstalled(
             f"{command}: {framework} is not installed for {interpreter}; install "
-            f"suanzi[{framework}] there, or name an interpreter that has it with --python."
+            f"{needed} there, or name an interpreter that has it with --python."
         )
     return done
 

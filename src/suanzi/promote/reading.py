@@ -27,7 +27,7 @@ columns, as MindSpore prints them, the rows, as CANN does, or stand among the dt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, TypeVar
 
@@ -90,7 +90,7 @@ class _Reader:
         default_float = self.default_float(dtypes)
         alone = self.alone(default_float, dtypes)
         table = self.table(grid, alone, dtypes)
-        cells, pairs = self.cells()
+        cells, pairs = self.cells(dtypes)
         layers.check_table(self.name, dtypes, table | cells)
         numbers = self.numbers(grid, alone, dtypes)
         written = {dt: document_name(dt, self.names) for dt in dtypes}
@@ -109,7 +109,9 @@ class _Reader:
             refused = " is refused" if found is None else ""
             return layers.Cell(found, f"{written[dt]} with a Python {kind}{refused}")
 
-        def of_class(own: Table) -> layers.PairRule:
+        def of_scope(scope: Scope, own: Table) -> layers.PairRule:
+            if isinstance(scope, str):
+                own = pairs.get(operator(scope).operator_class, {}) | own
             layers.check_table(self.name, dtypes, table | cells | own)
             return lambda a, b: self.of_a_line(a, b, own[a, b]) if (a, b) in own else pair(a, b)
 
@@ -120,7 +122,7 @@ class _Reader:
             "source": self.source(),
             "dtypes": dtypes,
             "pair": pair,
-            "pairs": {key: of_class(own) for key, own in pairs.items()},
+            "pairs": {scope: of_scope(scope, own) for scope, own in pairs.items()},
             "number": number,
             "alone": alone,
             "overflow": self.choice("overflow", "wrap", "refuse"),
@@ -132,6 +134,8 @@ class _Reader:
             "zero_dims": self.zero_dims(),
             "gates": self.gates(),
             "floats": self.floats(dtypes, default_float),
+            "turned": self.turned(dtypes),
+            "rounded": self.rounded(),
             "made": self.named_as("made", dtypes),
             "casts": self.named_as("casts", dtypes),
             "results": self.choice("results", "promoted", "caller"),
@@ -147,6 +151,7 @@ class _Reader:
                     "made",
                     "casts",
                     "results",
+                    "rounded",
                     "in-place",
                 )
                 if (said := document.one(f"{key} source"))
@@ -219,27 +224,30 @@ class _Reader:
         own = self.document.says
         return not own(section) or any(own(key) for key in narrowed_by)
 
-    def cells(self) -> tuple[Table, dict[OperatorClass, Table]]:
-        """Read ``cell i32 bf16 -> f32`` and ``cell comparison: i8,i16 f16 -> -``.
+    def cells(self, dtypes: tuple[DType, ...]) -> tuple[Table, dict[Scope, Table]]:
+        """Read ``cell i32 bf16 -> f32`` and ``cell comparison, mod: i8,i16 f16 -> -``.
 
         What a cell says of Python numbers, ``cell i8 py:float -> f16``, `numbers` reads.
         """
         found: Table = {}
-        of_class: dict[OperatorClass, Table] = {}
+        scoped: dict[Scope, Table] = {}
         for op, left, right, answer in self.arrows("cell"):
             if right.startswith("py:"):
                 continue
             if "0d:" in left + right:
                 raise self.error("'cell' takes tensors and Python numbers; use 'zero-d' for 0-d")
-            into = found if op is None else of_class.setdefault(operator(op).operator_class, {})
             a, b = self.dtype(left), self.dtype(right)
-            into[a, b] = into[b, a] = answer
-        return found, of_class
+            if not self.document.says("cell") and not {a, b, answer} <= {*dtypes, None}:
+                continue  # of another's table, which has more dtypes
+            for scope in [None] if op is None else map(self.scope, op.split(",")):
+                into = found if scope is None else scoped.setdefault(scope, {})
+                into[a, b] = into[b, a] = answer
+        return found, scoped
 
     def arrows(self, key: str) -> Iterator[tuple[str | None, str, str, DType | None]]:
         """Yield what lines such as ``KEY CLASS: a,b c -> d`` say: the class, a pair, a dtype."""
         for text in self.document.all(key):
-            match = re.fullmatch(r"(?:([\w ]+):)?\s*(\S+)\s+(\S+)\s*->\s*(\S+)", text)
+            match = re.fullmatch(r"(?:([\w ,]+):)?\s*(\S+)\s+(\S+)\s*->\s*(\S+)", text)
             if match is None:
                 raise self.error(f"'{key} {text}' is not of the form 'class: left right -> dtype'")
             op, lefts, rights, answer = match.groups()
@@ -345,15 +353,23 @@ class _Reader:
         for text in self.document.all(key):
             scopes, _, value = text.rpartition(":")
             for item in scopes.split(","):
-                try:
-                    op = operator(item.strip() or None)
-                except InvalidArgument as problem:
-                    raise self.error(str(problem).rstrip(".")) from None
-                yield op.name or op.operator_class, value.strip()
+                yield self.scope(item), value.strip()
+
+    def scope(self, text: str) -> Scope:
+        """Return the operator or the class that a text names; nothing is any operator."""
+        try:
+            op = operator(text.strip() or None)
+        except InvalidArgument as problem:
+            raise self.error(str(problem).rstrip(".")) from None
+        return op.name or op.operator_class
 
     def gates(self) -> dict[Scope, layers.Gate]:
+        return self.parsed("gate", layers.Gate.parse)
+
+    def parsed(self, key: str, parse: Callable[[str], T]) -> dict[Scope, T]:
+        """Return what the lines of a key say, per operator or class."""
         try:
-            return {scope: layers.Gate.parse(text) for scope, text in self.scoped("gate")}
+            return {scope: parse(text) for scope, text in self.scoped(key)}
         except InvalidArgument as problem:
             raise self.error(str(problem).rstrip(".")) from None
 
@@ -397,6 +413,22 @@ class _Reader:
                 own = self.document.says(key.title)
                 found[key] = rule if own else self.narrowed(rule, dtypes, default_float)
         return found
+
+    def turned(self, dtypes: tuple[DType, ...]) -> dict[Scope, dict[DType, DType | None]]:
+        """Read ``turned mod, true division: f16 bf16 -> f32``; ``-`` refuses."""
+        found: dict[Scope, dict[DType, DType | None]] = {}
+        for scope, text in self.scoped("turned"):
+            names, arrow, target = text.partition("->")
+            if not arrow:
+                raise self.error(f"'turned {text}' is not of the form 'operator: dtypes -> dtype'")
+            given = None if target.strip() in _REFUSED else self.dtype(target.strip())
+            if given in (*dtypes, None) or self.document.says("turned"):
+                found.setdefault(scope, {}).update({self.dtype(n): given for n in names.split()})
+        return found
+
+    def rounded(self) -> dict[Scope, layers.RoundingRule]:
+        """Read ``rounded before`` and ``rounded mul: before, numbers after``."""
+        return self.parsed("rounded", layers.RoundingRule.parse)
 
     def narrowed(
         self, rule: layers.FloatRule, dtypes: tuple[DType, ...], otherwise: DType

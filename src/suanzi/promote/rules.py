@@ -7,7 +7,7 @@ one. The engine reads them; nothing here decides on its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from os.path import abspath
@@ -46,8 +46,8 @@ class RuleSet(_core.RuleTable):
     """The dtypes of the rules, in the order of their document."""
     pair: layers.PairRule
     """The tensor-tensor table: two different dtypes of `dtypes`."""
-    pairs: Mapping[OperatorClass, layers.PairRule] = field(default_factory=dict)
-    """The tables of classes of operators that have one of their own."""
+    pairs: Mapping[Scope, layers.PairRule] = field(default_factory=dict)
+    """The tables of operators, or classes of them, that have one of their own."""
     number: layers.NumberRule
     """A tensor dtype with a Python number."""
     alone: Mapping[NumberKind, DType]
@@ -66,11 +66,15 @@ class RuleSet(_core.RuleTable):
     """A gate per operator or class."""
     floats: Mapping[OperatorClass, layers.FloatRule] = field(default_factory=dict)
     """What integers become in true division and in real functions, if not `default_float`."""
+    turned: Mapping[Scope, Mapping[DType, DType | None]] = field(default_factory=dict)
+    """What else an operator makes of the dtype that was promoted to, per operator or class."""
     default_float: DType = float32
     made: Mapping[DType, DType] = field(default_factory=dict)
     """What a tensor is made as where the framework does not have its dtype."""
     casts: Mapping[DType, DType] = field(default_factory=dict)
     """Dtypes that a tensor cannot be cast to, and what a cast to them gives instead."""
+    rounded: Mapping[Scope, layers.RoundingRule] = field(default_factory=dict)
+    """When operands are rounded to the promoted dtype; empty: not known."""
     results: Literal["promoted", "caller"] = "promoted"
     """Who chooses the dtype of a result; with `caller`, the table says what it is computed in."""
     writes: Mapping[str, WriteRule] = field(default_factory=dict)
@@ -109,11 +113,7 @@ class RuleSet(_core.RuleTable):
 
     def __post_init__(self) -> None:
         super().__init__(
-            own_rules=[
-                key
-                for key in (*self.gates, *self.zero_dims, *self.numbers_yield_in)
-                if isinstance(key, str)
-            ],
+            own_rules=[key for key in self.scopes() if isinstance(key, str)],
             checks_integers=self.overflow == "refuse",
             saturates=self.float8_overflow == "largest",
         )
@@ -126,7 +126,8 @@ class RuleSet(_core.RuleTable):
         object.__setattr__(self, "answers", {})
         layers.check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
-        for key in "sources pairs alone zero_dims gates floats drift made casts writes".split():
+        maps = "sources pairs alone zero_dims gates floats turned rounded drift made casts writes"
+        for key in maps.split():
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:
@@ -143,6 +144,11 @@ class RuleSet(_core.RuleTable):
 
     def __deepcopy__(self, memo: object) -> RuleSet:
         return self
+
+    def scopes(self) -> Iterator[Scope]:
+        """Yield the operators and classes that have rules of their own."""
+        for rules in (self.gates, self.zero_dims, self.pairs, self.turned, self.numbers_yield_in):
+            yield from rules
 
     def gate(self, op: Operator) -> layers.Gate | None:
         """Return the gate of an operator, or None where every pair may meet."""

@@ -9,7 +9,7 @@ from suanzi.status import InvalidArgument
 
 TABULATED = (
     "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "torch_npu",
-    "numpy", "jax", "jax_x32", "array_api",
+    "inductor", "numpy", "jax", "jax_x32", "triton", "flaggems", "array_api",
 )  # fmt: skip
 
 

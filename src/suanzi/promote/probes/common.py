@@ -60,12 +60,19 @@ def run(framework, version, dtypes, tensor, ops, name_of, zero_dim_ops=True):
 
 def asked(dtypes, tensor, ops, name_of, zero_dim_ops=True, rules=None):
     """Return what `run` prints; `rules` names the rule set, if it is not that of the framework."""
+    return asked_of(
+        cells(dtypes, zero_dim_ops), lambda text: _operand(tensor, text), ops, name_of, rules
+    )
+
+
+def asked_of(cases, operand, ops, name_of, rules=None):
+    """Return the answers to those of the cases that have an operator in `ops`."""
     answers = []
-    for op, operands in cells(dtypes, zero_dim_ops):
+    for op, operands in cases:
         if op in ops:
-            made = [_operand(tensor, text) for text in operands]
+            made = [operand(text) for text in operands]
             found = _ask(ops[op], name_of, made)
-            answers.append([rules, None if op == "three" else op, operands, *found])
+            answers.append([rules, None if op == "three" else op, list(operands), *found])
     return answers
 
 
