@@ -155,14 +155,10 @@ def _values(
     one: Operand, operands: tuple[Operand, ...], targets: tuple[DType, ...]
 ) -> Iterator[Real]:
     """Yield values of an operand, simple ones first, then those that a conversion changes."""
-    if one.value is not None and not isinstance(one.value, complex):
-        if math.isfinite(one.value):
-            yield Fraction(one.value) if isinstance(one.value, float) else int(one.value)
+    if one.value is not None:
+        yield from _given(one)
         return
-    found: list[Real] = []
-    for o in operands:
-        if o.value is not None and not isinstance(o.value, complex) and math.isfinite(o.value):
-            found += [Fraction(o.value), -Fraction(o.value)]
+    found: list[Real] = [sign * v for o in operands for v in _given(o) for sign in (1, -1)]
     found += _VALUES
     found += [
         sign * v
@@ -172,6 +168,15 @@ def _values(
         if isinstance(v, int | Fraction)
     ]
     yield from dict.fromkeys(v for v in found if _fits(v, one))
+
+
+def _given(one: Operand) -> Iterator[int | Fraction]:
+    """Yield the value of a Python number, if it has a finite one."""
+    value = one.value
+    if isinstance(value, int):
+        yield int(value)
+    elif isinstance(value, float) and math.isfinite(value):
+        yield Fraction(value)
 
 
 def _lost(one: Operand, target: DType) -> Iterable[Real]:
