@@ -340,10 +340,9 @@ class _Run:
 
     def finish(self, dt: DType) -> DType:
         """Apply what the operator asks of the joined dtype."""
-        dt = self.finish_class(dt)
         turned = in_scope(self.rules.turned, self.operator) or {}
         if dt not in turned:
-            return dt
+            return self.finish_class(dt)
         found = turned[dt]
         what = self.operator.title or "an operator"
         why = f"{what} takes no {dt}" if found is None else f"{what} turns {dt} into {found}"
