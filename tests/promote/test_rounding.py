@@ -74,6 +74,11 @@ class TestWhen:
     def test_integers_wrap_in_what_is_computed_in(self) -> None:
         assert values("flaggems", sz.uint8, sz.int8) == ("200 + 100", 44.0)
 
+    def test_what_overflows_is_plain_data(self) -> None:
+        mine = sz.RuleSet.from_text("name mine\nlike torch\nrounded after in f16")
+        found = sz.explain(sz.float32, 1e30, rules=mine, op="add").to_dict()["rounded"]
+        assert found["after"] == "inf"
+
     @pytest.mark.parametrize(
         "text", ["", "never", "numbers after", "before, scalars after", "before in", "tensors"]
     )

@@ -69,8 +69,8 @@ class Rounded:
             "when": self.when,
             "computed": self.computed.name,
             "example": str(one),
-            "before": float(one.before),
-            "after": float(one.after),
+            "before": _plain(one.before),
+            "after": _plain(one.after),
         }
 
 
@@ -224,6 +224,12 @@ def _real(value: Real, dt: DType) -> Real:
     found = convert(value, dt)
     assert not isinstance(found, complex)
     return found
+
+
+def _plain(value: Real) -> float | str:
+    """Return a value as JSON can hold it."""
+    found = float(value)
+    return found if math.isfinite(found) else str(found)
 
 
 def _short(value: Real) -> str:
