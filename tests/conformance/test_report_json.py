@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +21,13 @@ from suanzi.standard import interfaces
 VALIDATOR = Draft202012Validator(report_json.schema())
 
 
+def validate(data: dict[str, Any]) -> None:
+    """Validate a report; of the interfaces without results, which are alike, the first ones."""
+    ops = {entry["op"] for entry in (*data["results"], *data.get("blocks", ()))}
+    some = [one for i, one in enumerate(data["interfaces"]) if i < 3 or one["name"] in ops]
+    VALIDATOR.validate(data | {"interfaces": some})
+
+
 def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(report_json.schema())
 
@@ -34,7 +42,7 @@ def test_the_file_of_the_schema_follows_from_the_types() -> None:
 def test_a_report_is_what_the_schema_says(results: list[Result]) -> None:
     one = run(*results, unused=["a"])
     data = json.loads(report_json.to_json(one))
-    VALIDATOR.validate(data)
+    validate(data)
     assert data["counts"] == one.counts()
     assert len(data["interfaces"]) == len(interfaces())
 
@@ -54,6 +62,10 @@ def test_a_report_is_what_the_schema_says(results: list[Result]) -> None:
 )
 def test_the_schema_refuses_what_is_wrong(change: dict) -> None:
     assert not VALIDATOR.is_valid(report_json.to_data(of_all()) | change)
+
+
+def test_the_schema_takes_every_interface() -> None:
+    VALIDATOR.validate(report_json.to_data(of_all()))
 
 
 def test_write_and_read(tmp_path: Path) -> None:
@@ -84,7 +96,7 @@ def test_many_cases_are_read_back_from_blocks(results: list[Result]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report_json, "MANY", 0)
         data = json.loads(report_json.to_json(one))
-    VALIDATOR.validate(data)
+    validate(data)
     back = Run.from_dict(data)
     assert (back.subject, back.settings, back.unused) == (one.subject, one.settings, one.unused)
     assert back.counts() == one.counts()
