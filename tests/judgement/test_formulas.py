@@ -110,3 +110,114 @@ def test_a_rank_that_a_kernel_refuses_is_a_note() -> None:
         return np.maximum(x, 0)
 
     assert [f.code for f in sz.judge(odd, "relu", dtypes="float32").findings] == ["JD001"]
+
+
+def test_a_view_is_right_where_no_element_moves() -> None:
+    assert sz.judge(lambda input: input.T, "transpose", dtypes="float32")
+    wide = sz.judge(lambda input, shape: np.broadcast_to(input, shape), "expand", dtypes="float32")
+    assert wide, f"{wide}"
+    verdict = sz.judge(lambda x: x, "abs", dtypes="float32")
+    assert "JD107" in [finding.code for finding in verdict.findings]
+
+
+def topk(input: Any, k: int, axis: int = -1) -> Any:
+    order = np.argsort(-input, axis, kind="stable")[..., :k]
+    return np.take_along_axis(input, order, axis), order
+
+
+def topk_with_indices_of_the_part(input: Any, k: int, axis: int = -1) -> Any:
+    values, order = topk(input, k, axis)
+    return values, order - order.min(-1, keepdims=True)
+
+
+def scatter(input: Any, index: Any, updates: Any, override: bool = True) -> Any:
+    made = input.copy()
+    if override:
+        made[index] = updates
+    else:
+        np.add.at(made, index, updates)
+    return made
+
+
+def scatter_without_repeats(input: Any, index: Any, updates: Any, override: bool = True) -> Any:
+    made = input.copy()
+    made[index] = updates if override else made[index] + updates
+    return made
+
+
+def interpolate_of_corners(input: Any, size: int, mode: str = "nearest") -> Any:
+    at = np.round(np.linspace(0, input.shape[-1] - 1, size)).astype(int)
+    return input[..., at]
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "right"),
+    [
+        ("topk", topk, True),
+        ("topk", topk_with_indices_of_the_part, False),
+        ("scatter", scatter, True),
+        ("scatter", scatter_without_repeats, False),
+        ("interpolate", interpolate_of_corners, False),
+    ],
+    ids=lambda x: getattr(x, "__name__", None),
+)
+def test_moves(op: str, kernel: Callable[..., Any], right: bool) -> None:
+    verdict = sz.judge(kernel, op, dtypes="float32")
+    assert bool(verdict) == right, f"{verdict}"
+
+
+def softmax(x: Any) -> Any:
+    e = np.exp(x - x.max(-1, keepdims=True, initial=-np.inf))
+    return e / e.sum(-1, keepdims=True)
+
+
+def softmax_of_one_block(x: Any) -> Any:
+    made = np.zeros_like(x)
+    rows = x.reshape(-1, x.shape[-1])[:128]
+    made.reshape(-1, x.shape[-1])[:128] = softmax(rows)
+    return made
+
+
+def linear_of_one_tile(x: Any, weight: Any, bias: Any = None) -> Any:
+    made = x @ weight.T if bias is None else x @ weight.T + bias
+    made[..., 128:] = 0
+    return made
+
+
+def matmul_of_one_tile(mat1: Any, mat2: Any) -> Any:
+    made = mat1 @ mat2
+    made[..., 64:, :] = 0
+    return made
+
+
+def attend(q: Any, k: Any, v: Any, keys: int | None) -> Any:
+    if q.shape[-1] != v.shape[-1] or q.ndim != 4:
+        raise ValueError("heads of one width, in four axes")
+    scores = q @ k[:, :, :keys].swapaxes(-1, -2) / f(math.sqrt(q.shape[-1]))
+    return (softmax(scores) @ v[:, :, :keys]).astype(q.dtype)
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    return attend(q, k, v, None)
+
+
+def attention_of_128_keys(q: Any, k: Any, v: Any) -> Any:
+    return attend(q, k, v, 128)
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "right"),
+    [
+        ("softmax", softmax, True),
+        ("softmax", softmax_of_one_block, False),
+        ("linear", linear_of_one_tile, False),
+        ("matmul", matmul_of_one_tile, False),
+        ("scaled_dot_product_attention", attention, True),
+        ("scaled_dot_product_attention", attention_of_128_keys, False),
+    ],
+    ids=lambda x: getattr(x, "__name__", None),
+)
+def test_results_larger_than_a_tile(op: str, kernel: Callable[..., Any], right: bool) -> None:
+    with np.errstate(all="ignore"):
+        verdict = sz.judge(kernel, op, dtypes="float32")
+    assert bool(verdict) == right, f"{verdict}"

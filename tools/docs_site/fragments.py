@@ -14,6 +14,7 @@ import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
 from docs_site.speed import brief, slower, summary
+from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
 from suanzi._text import columns
 from suanzi.conformance import header_words
@@ -279,5 +280,8 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "standard-rules": rules_by_dtype,
     "judged-outputs": judged_outputs,
     "judged-softmax": judged_softmax,
+    "judged-operators": judged_operators,
+    "judged-framework": judged_framework,
+    "judged-triton": judged_triton,
 }
 """What a page can ask for, by name."""

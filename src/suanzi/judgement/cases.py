@@ -22,6 +22,7 @@ from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.filling import dtype_of, filled, numbers_of
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
+from suanzi.judgement.standard_calls import MORE
 from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 GROUPS = frozenset({"plain", "broadcast", "special", "random", "sizes", "empty"})
 SIZES = (1, 7, 31, 33, 127, 129, 1023, 1025, 4097)
 """Lengths around vectors, warps and tiles."""
+ROWS = 133
 _LOWER = {"float64": np.float32, "float32": np.float16}
 _MOST_OF_THE_KIT = 60
 
@@ -271,6 +273,7 @@ def chosen(
                 yield Trial(case, lambda case=case: bounds(case.expect()))  # type: ignore[misc]
         return
     given, classes = known
+    given = [*MORE.get(op, ()), *given]
     calls = [
         replace(call, arguments={**call.arguments, **params})
         for call in given
@@ -356,6 +359,8 @@ def sized(call: Call, shapes: Sequence[Any] | None) -> Iterator[Call]:
         # The truth of windows that slide over planes takes long.
         most = SIZES if len(old) < 4 else SIZES[:6]
         wanted = [(f"length {n}", {first: (*old[:-1], n)}) for n in most if old[-1] > 1]
+        if len(old) > 1:  # more than one block of rows
+            wanted.append((f"{ROWS} rows", {first: (ROWS, *old[1:])}))
     for shape in shapes or ():
         given = shape if isinstance(shape, Mapping) else {first: tuple(shape)}
         words = " by ".join("x".join(map(str, s)) or "no axes" for s in given.values())

@@ -66,8 +66,8 @@ class Judging:
         self.criteria = criteria
         self.lower = accumulate in ("float16", "bfloat16", "tfloat32")
         self.earlier: dict[str, NDArray[np.float64]] = {}
-        self.rank: int | None = None
-        """The number of axes of the first operand in the first call that was answered."""
+        self.form: tuple[int, bool] | None = None
+        """That of the first call that was answered."""
         self.lost = False
         """Whether the device is lost, and with it this process."""
         self.made: list[NDArray[np.float64]] = []
@@ -134,12 +134,12 @@ class Judging:
             code = "JD505" if case.group == "broadcast" else "JD001"
             if case.dtype != "float32" and _is_of_dtype(answer.words):
                 code = "JD503"
-            elif self.rank not in (None, _rank(case)) or (
+            elif self.form not in (None, _form(case)) or (
                 case.group == "sizes" and _is_refused(case)
             ):
                 code = "JD505"
             return Finding(code, answer.words, case.id), None
-        self.rank = _rank(case) if self.rank is None else self.rank
+        self.form = _form(case) if self.form is None else self.form
         expected = _without_target(case, expected, len(answer.outputs))
         if len(answer.outputs) < len(expected):
             words = f"{len(answer.outputs)} instead of {len(expected)}"
@@ -248,9 +248,11 @@ def _without_target(case: Case, expected: Sequence[Bound], count: int) -> Sequen
     return expected[:count] if every_gradient(key)[count:] == ["target"] else expected
 
 
-def _rank(case: Case) -> int | None:
-    shapes = [x.shape for n, x in case.arguments.items() if isinstance(x, Data)]
-    return len(shapes[0]) if shapes else None
+def _form(case: Case) -> tuple[int, bool] | None:
+    """Return what a kernel may be limited to: a number of axes, and heads of one width."""
+    shapes = {n: x.shape for n, x in case.arguments.items() if isinstance(x, Data)}
+    widths = {shapes[n][-1:] for n in ("q", "v") if n in shapes}
+    return (len(next(iter(shapes.values()))), len(widths) < 2) if shapes else None
 
 
 def _is_refused(case: Case) -> bool:

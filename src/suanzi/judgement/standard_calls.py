@@ -18,6 +18,20 @@ _DOMAINS: Mapping[str, tuple[float, float]] = {
 _BOUNDED = ("asin", "acos", "atanh", "acosh", "sinh", "cosh", "exp", "expm1", "tan", "sin", "cos")
 """Functions that many magnitudes would leave: of most numbers there is no value to see."""
 CALLS: dict[str, tuple[Sequence[Call], Sequence[str]]] = {}
+MORE: dict[str, Sequence[Call]] = {
+    "nn:linear": [
+        Call("133 outputs", {"x": Operand((70, 7)), "weight": Operand((133, 7)),
+                             "bias": Operand((133,))}, "sizes", ("ordinary",)),
+    ],
+    "nn:scaled_dot_product_attention": [
+        Call("heads of one width", {"q": Operand((1, 2, 5, 8)), "k": Operand((1, 2, 7, 8)),
+                                    "v": Operand((1, 2, 7, 8))}),
+        Call("keys past a tile", {"q": Operand((1, 2, 133, 8)), "k": Operand((1, 2, 149, 8)),
+                                  "v": Operand((1, 2, 149, 8))}, "sizes", ("ordinary",)),
+    ],
+}  # fmt: skip
+"""Calls beside those of the kit, which come first: the form that most kernels are written for, and
+results larger than a tile."""
 
 
 def _each(name: str, operand: str) -> None:
@@ -87,6 +101,7 @@ for _name in ("argmax", "argmin"):
 CALLS["matmul"] = [
     Call("5 by 7 by 6", {"mat1": Operand((5, 7)), "mat2": Operand((7, 6))}),
     Call("batches", {"mat1": Operand((2, 3, 7)), "mat2": Operand((2, 7, 4))}, "broadcast", FEW),
+    Call("70 by 7 by 133", {"mat1": Operand((70, 7)), "mat2": Operand((7, 133))}, "sizes", FEW[:1]),
     Call("nothing inside", {"mat1": Operand((3, 0)), "mat2": Operand((0, 4))}, "empty", FEW[:1]),
 ], FEW  # fmt: skip
 CALLS["dot"] = [Call("7", {"vec1": Operand((7,)), "vec2": Operand((7,))})], FEW
@@ -95,6 +110,46 @@ CALLS["norm"] = [
     Call("largest", _ROWS), Call("2 of rows", {**_ROWS, "normtype": "2", "axis": -1}),
     Call("1 of columns", {**_ROWS, "normtype": "1", "axis": 0}),
 ], FEW  # fmt: skip
+_ONLY = ("ordinary",)
+_MOVES: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
+    "reverse": [("both axes", {**_ROWS, "axis": [0, 1]})],
+    "expand_dims": [("between", {**_ROWS, "axis": 1})],
+    "squeeze": [("the middle", {"input": Operand((5, 1, 7)), "axis": 1})],
+    "flatten": [("the last two", {"input": Operand((2, 3, 7)), "start_axis": 1, "stop_axis": 2})],
+    "expand": [("rows", {"input": Operand((1, 7)), "shape": [5, 7]})],
+    "reshape": [("7 by 5", {**_ROWS, "dims": [7, 5]})],
+    "slice": [("every second", {**_ROWS, "begin": [1, 1], "size": [3, 5], "step": [1, 2]})],
+    "crop": [("3 by 4", {**_ROWS, "shape": [3, 4], "offsets": [1, 2]})],
+    "pad": [("with a value", {**_ROWS, "pad_width": [1, 2, 0, 3], "pad_value": 2.0}),
+            ("mirrored", {**_ROWS, "pad_width": [1, 1, 2, 2], "pad_mode": "PAD_MIRROR"})],
+    "gather": [("rows", {**_ROWS, "index": Operand((4,), values=(3, 0, 4, 0), dtype="int64")})],
+    "argsort": [("rows", {**_ROWS, "axis": -1}), ("columns up", {**_ROWS, "axis": 0,
+                                                                "descending": False})],
+    "topk": [("3 of rows", {**_ROWS, "k": 3, "axis": -1})],
+    "interpolate": [("nearest", {"input": Operand((2, 3, 5)), "size": 7}),
+                    ("linear", {"input": Operand((2, 3, 5)), "size": 8, "mode": "linear"}),
+                    ("means", {"input": Operand((2, 3, 7)), "size": 3, "mode": "area"})],
+}  # fmt: skip
+for _name, _calls in _MOVES.items():
+    CALLS[_name] = [Call(title, given) for title, given in _calls], _ONLY
+CALLS["diag"] = [Call(f"{n}", {"input": Operand((n,))}, "sizes") for n in (1, 7, 33, 129)], _ONLY
+CALLS["scatter"] = [
+    Call(title, {**_ROWS, "index": Operand((3,), values=(2, 0, 2), dtype="int64"),
+                 "updates": Operand((3, 7)), "override": override})
+    for title, override in (("written", True), ("added", False))
+], ("ordinary", "whole numbers")  # fmt: skip
+CALLS["bilinear"] = [Call("4 rows", {
+    "x": Operand((4, 3)), "y": Operand((4, 5)), "weight": Operand((2, 3, 5)),
+    "bias": Operand((2,))})], FEW  # fmt: skip
+CALLS["linear_bwd_weight"] = [Call("5 rows", {
+    "out_grad": Operand((5, 3)), "input": Operand((5, 7))})], FEW  # fmt: skip
+CALLS["linear_bwd_in"] = [Call("5 rows", {
+    "out_grad": Operand((5, 3)), "weight": Operand((3, 7))})], FEW  # fmt: skip
+CALLS["cumsum_bwd"] = [Call("columns", {"out_grad": Operand((5, 7)), "axis": 0})], FEW
+CALLS["reduce_bwd"] = [
+    Call(f"{mode} of rows", {"out_grad": Operand((5,)), **_ROWS, "mode": mode, "axis": 1})
+    for mode in ("SUM", "MEAN", "MAX", "PROD")
+], ("ordinary",)  # fmt: skip
 CALLS["flip"] = [Call("rows", {**_ROWS, "axis": -1})], ("ordinary",)
 CALLS["transpose"] = [Call("5 by 7", _ROWS)], ("ordinary",)
 CALLS["roll"] = [Call("rows", {**_ROWS, "shifts": 2, "axis": -1})], ("ordinary",)

@@ -1,0 +1,77 @@
+"""What the pages of the judge say of operators and of kernels that were judged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from docs_site.markdown import table
+
+from suanzi.judgement.cases import calls_of
+from suanzi.standard import interfaces
+from suanzi.truth import definitions, plain_truths
+from suanzi.truth.standard import WITHOUT
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+def judged_operators() -> str:
+    """Return how each operator of the standard is judged, and what `suanzi.truth` has of it."""
+    known, plain = definitions(), plain_truths()
+    by_inputs = [n for n in interfaces() if calls_of(n)]
+    by_cases = [n for n in interfaces() if n in known and n not in by_inputs]
+    rows = [
+        ("any shapes and data", "yes", "yes", by_inputs),
+        ("the kit's cases", "yes", "yes", by_cases),
+        ("the kit's cases", "no", "yes", sorted(plain)),
+        *(
+            (f"the kit's cases: {why}", "no", "no", [n for n, w in WITHOUT.items() if w == why])
+            for why in dict.fromkeys(WITHOUT.values())
+        ),
+    ]
+    head = ("judged by", "`assert_right`", "`suanzi.truth`", "operators")
+    return table(head, [(a, b, c, _names(names)) for a, b, c, names in rows])
+
+
+def _names(names: list[str]) -> str:
+    return f"{len(names)}: " + ", ".join(f"`{name}`" for name in names)
+
+
+def _read(name: str) -> Any:
+    return json.loads((BENCHMARKS / f"judge_{name}.json").read_text("utf-8"))
+
+
+def judged_framework(name: str) -> str:
+    """Return which operators of a framework are right, and what is wrong with the others."""
+    found = _read(name)["operators"]
+    right = [n for n, one in found.items() if one["answer"] == "right"]
+    rows = [
+        (f"`{n}`", _cases(one), _words(one)) for n, one in found.items() if one["answer"] == "wrong"
+    ]
+    late = [f"`{n}`" for n, one in found.items() if one["answer"] == "not judged"]
+    lines = [f"**Right** ({len(right)}): {', '.join(f'`{n}`' for n in right)}.", ""]
+    if late:
+        lines += [f"Not judged: {', '.join(late)}.", ""]
+    return "\n".join([*lines, table(("operator", "right cases", "first finding"), rows)])
+
+
+def judged_triton() -> str:
+    """Return what the judge says of Triton kernels on a GPU."""
+    found = _read("triton")["kernels"]
+    right = [n for n, one in found.items() if one["right"]]
+    rows = [(f"`{n}`", _cases(one), _words(one)) for n, one in found.items() if not one["right"]]
+    first = f"**Right** ({len(right)}): {', '.join(f'`{n}`' for n in right)}."
+    return "\n".join([first, "", table(("kernel", "right cases", "first finding"), rows)])
+
+
+def _cases(one: Any) -> str:
+    return ", ".join(f"{dtype} {count}" for dtype, count in one["cases"].items())
+
+
+def _words(one: Any) -> str:
+    found = [f for f in one["findings"] if not f["code"].startswith("JD5")]
+    if not found:
+        return ""
+    words = " ".join(str(found[0]["words"]).split())
+    return f"{found[0]['code']}: {words[:200].replace('|', '/')}"
