@@ -112,7 +112,9 @@ def main() -> None:
             found = {"operator": name, "answer": "not judged", "error": str(error)}
         results["operators"][shown] = found
         path.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
-        print(f"{shown}: {found['answer']} {found.get('cases') or found['error']}", flush=True)
+        print(
+            f"{shown}: {found['answer']} {found.get('cases') or found.get('error', '')}", flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -206,7 +206,7 @@ def good(x: Any) -> Any:
         ({"shapes": [(2.5,)]}, "is not a shape"),
         ({"shapes": [(1 << 40,)]}, "at most 134,217,728 can be judged"),
         ({"shapes": [{"y": (3,)}]}, "the operands of nn:softmax are x"),
-        ({"op": "gather", "shapes": [(3,)]}, "the shapes of gather cannot be chosen"),
+        ({"op": "masked_select", "shapes": [(3,)]}, "the shapes of masked_select cannot be chosen"),
         ({"params": {"axes": 0}}, "has no parameter 'axes'; it has x, axis. Did you mean 'axis'"),
         ({"accumulate": "int8"}, "accumulate is 'int8'; it must be one of float16"),
         ({"dtypes": []}, "dtypes is empty"),

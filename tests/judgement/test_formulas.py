@@ -221,3 +221,31 @@ def test_results_larger_than_a_tile(op: str, kernel: Callable[..., Any], right: 
     with np.errstate(all="ignore"):
         verdict = sz.judge(kernel, op, dtypes="float32")
     assert bool(verdict) == right, f"{verdict}"
+
+
+def softmax_in_blocks(x: Any) -> Any:
+    """A softmax of blocks of 128; a block of minus infinities alone gives NaN."""
+    largest, total = np.full(x.shape[:-1], -np.inf, f), np.zeros(x.shape[:-1], f)
+    for i in range(0, x.shape[-1], 128):
+        block = x[..., i : i + 128]
+        now = np.maximum(largest, block.max(-1))
+        total = total * np.exp(largest - now) + np.exp(block - now[..., None]).sum(-1)
+        largest = now
+    return np.exp(x - largest[..., None]) / total[..., None]
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel", "right"),
+    [
+        ("softmax", softmax_in_blocks, False),
+        ("exp", lambda x: np.where(x > 88, np.inf, np.exp(np.minimum(x, 88))).astype(f), False),
+        ("sin", lambda x: np.sin(x - np.round(x / f(2 * math.pi)) * f(2 * math.pi)), False),
+        ("is_inf", lambda x: np.isinf(x), True),
+        ("is_inf", lambda x: x == f(math.inf), False),
+        ("max", lambda x, y: np.fmax(x, y), False),
+    ],
+)
+def test_values_at_the_ends(op: str, kernel: Callable[..., Any], right: bool) -> None:
+    with np.errstate(all="ignore"):
+        verdict = sz.judge(kernel, op, dtypes="float32", framework="numpy")
+    assert bool(verdict) == right, f"{verdict}"

@@ -273,7 +273,9 @@ def chosen(
                 yield Trial(case, lambda case=case: bounds(case.expect()))  # type: ignore[misc]
         return
     given, classes = known
-    given = [*MORE.get(op, ()), *given]
+    more_calls = sorted(MORE.get(op, ()), key=lambda call: call.group != "plain")
+    typical = [call for call in more_calls if call.group == "plain"]
+    given = [*typical, *given, *more_calls[len(typical) :]]
     calls = [
         replace(call, arguments={**call.arguments, **params})
         for call in given

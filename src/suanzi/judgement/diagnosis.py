@@ -158,7 +158,8 @@ def _blank_rows(r: Result, wrong: NDArray[np.bool_]) -> NDArray[np.bool_] | None
         return None
     bad = wrong.reshape(-1, wrong.shape[-1]).mean(1) > 0.9
     blank = r.found.reshape(-1, wrong.shape[-1])[bad]
-    empty = not np.any(blank) or np.isnan(blank).all()
+    clean = all(np.isfinite(x).all() for x in r.inputs.values())
+    empty = not np.any(blank) or (clean and np.isnan(blank).all())
     return bad if 0 < bad.sum() < bad.size and empty else None
 
 

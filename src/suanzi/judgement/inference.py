@@ -24,7 +24,7 @@ from suanzi.judgement.findings import Finding
 from suanzi.judgement.verdict import CaseResult
 from suanzi.truth import definitions
 
-_LIKELY = 0.4
+_LIKELY = 0.55
 """The largest share of its bound that a sum in float16 uses: in bfloat16, errors are 8 times as
 large, and beyond it."""
 _MOST = 24

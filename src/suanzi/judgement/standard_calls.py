@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,29 @@ _DOMAINS: Mapping[str, tuple[float, float]] = {
     "atanh": (-0.99, 0.99), "acosh": (1.0, 9.0), "reciprocal": (0.1, 4.0),
 }  # fmt: skip
 """Where functions have values; other numbers are among the special ones."""
+_WIDE, _HALF = ("float32", "bfloat16"), ("float16",)
+_FAR: Mapping[str, Sequence[tuple[float, tuple[str, ...]]]] = {
+    **dict.fromkeys(("exp", "expm1"), ((88.7, _WIDE), (11.0, _HALF))),
+    **dict.fromkeys(("sinh", "cosh"), ((89.3, _WIDE), (11.7, _HALF))),
+    **dict.fromkeys(("sin", "cos", "tan"), ((1000.0, (*_WIDE, *_HALF)),)),
+}
+"""How far functions have values that a dtype has, too: short ways there stop before."""
 _BOUNDED = ("asin", "acos", "atanh", "acosh", "sinh", "cosh", "exp", "expm1", "tan", "sin", "cos")
 """Functions that many magnitudes would leave: of most numbers there is no value to see."""
 CALLS: dict[str, tuple[Sequence[Call], Sequence[str]]] = {}
+_LONG = 300
+
+
+def _masked(name: str) -> Call:
+    """Return rows of which some elements are minus infinity, as masks make them."""
+    numbers = [6 * (37 * i * i % 997) / 997 - 3 for i in range(_LONG)]
+    hidden = [range(160), range(140, _LONG), range(0, _LONG, 2)]
+    rows = [-math.inf if i in row else x for row in hidden for i, x in enumerate(numbers)]
+    return Call("masked", {name: Operand((3, _LONG), values=tuple(rows))}, "special", ("ordinary",))
+
+
 MORE: dict[str, Sequence[Call]] = {
+    **{f"nn:{name}": [_masked("x")] for name in ("softmax", "log_softmax", "logsumexp")},
     "nn:linear": [
         Call("133 outputs", {"x": Operand((70, 7)), "weight": Operand((133, 7)),
                              "bias": Operand((133,))}, "sizes", ("ordinary",)),
@@ -30,7 +50,7 @@ MORE: dict[str, Sequence[Call]] = {
                                   "v": Operand((1, 2, 149, 8))}, "sizes", ("ordinary",)),
     ],
 }  # fmt: skip
-"""Calls beside those of the kit, which come first: the form that most kernels are written for, and
+"""Calls beside those of the kit, before them: the form that most kernels are written for, and
 results larger than a tile."""
 
 
@@ -42,10 +62,16 @@ def _each(name: str, operand: str) -> None:
 
     calls = [
         Call("4 by 7", of(4, 7)),
+        Call("13 by 7", of(13, 7), classes=("special values",)),  # both infinities are in it
         Call("2 by 3 by 5", of(2, 3, 5), classes=("ordinary",)),
         Call("no axes", of(), "plain", ("ordinary",)),
         Call("no elements", of(3, 0), "empty", ("ordinary",)),
-    ]
+        *(
+            Call(f"up to {most:g}", {operand: Operand((4, 33), -most, most)}, "random",
+                 ("ordinary",), dtypes)
+            for most, dtypes in _FAR.get(name, ())
+        ),
+    ]  # fmt: skip
     CALLS[name] = calls, ("ordinary", "special values") if name in _BOUNDED else ALL
 
 
@@ -57,8 +83,10 @@ def _pairs(
         first = Operand(a, 0.1, 4.0) if name == "pow" else Operand(a)
         return {"x": first, second: Operand(b, *second_range)}
 
+    special = [Call("13 by 7", of((13, 7), (13, 7)), classes=("special values",))]
     CALLS[name] = [
         Call("4 by 7", of((4, 7), (4, 7))),
+        *(special if "special values" in classes else ()),
         *(Call(f"broadcast {i}", of(a, b), "broadcast", ("ordinary",))
           for i, (a, b) in enumerate([((3, 1), (1, 4)), ((4,), (2, 3, 4)), ((2, 1, 3), (4, 1)),
                                       ((), (5,))], 1)),
