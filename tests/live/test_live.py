@@ -11,6 +11,7 @@ import os
 import pytest
 
 from suanzi.promote.live import FRAMEWORKS, NotInstalled, live
+from suanzi.promote.live_results import ask_results
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
@@ -22,3 +23,12 @@ def test_no_drift(framework: str) -> None:
         pytest.skip(str(reason))
     assert len(found.of("agrees")) > 500
     assert not found.drift, f"\n{found}"
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_the_tables_of_results(framework: str) -> None:
+    try:
+        found = ask_results(framework, os.environ.get(f"SUANZI_PYTHON_{framework.upper()}"))
+    except NotInstalled as reason:
+        pytest.skip(str(reason))
+    assert found.differences == [], f"\n{found}"

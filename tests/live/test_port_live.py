@@ -288,3 +288,28 @@ def test_what_is_saved_has_no_marks(tmp_path: Path) -> None:
         pickled = file.read("saved/data.pkl")
     assert b"mine" in pickled
     assert b"_suanzi" not in pickled
+
+
+def test_all_twenty_pairs_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the recording; tests/port/test_tabulated.py has the pairs."""
+    monkeypatch.chdir(ROOT)
+    targets = ["mindspore", "paddle", "openvino", "jax"]
+    now = judge(recorded(Path("examples/port/results.py")), targets)
+    then = judge(read_calls("examples/port/results.jsonl"), targets)
+    assert len(now.findings) == 20
+    assert [(f.rules, f.verdict.text) for f in now] == [(f.rules, f.verdict.text) for f in then]
+
+
+def test_it_stops_where_dtypes_must_be_equal(tmp_path: Path) -> None:
+    program = tmp_path / "stops.py"
+    program.write_text(
+        "import torch\n"
+        "from torch import nn\n"
+        "lin, conv = nn.Linear(8, 8).half(), nn.Conv1d(8, 8, 1).half()\n"
+        "x = torch.clamp(torch.randn(4, 8).half(), max=torch.tensor(3.5))\n"
+        "y = lin(x)\n"
+        "z = conv(x[..., None])\n"
+    )
+    (found,) = judge(recorded(program), ["mindspore"])
+    assert [call.operator for call, _ in found.stopped_at] == ["linear", "conv1d"]
+    assert any(line.startswith("stops at line 5, linear: float32 with") for line in found.lines())

@@ -12,7 +12,7 @@ from suanzi.port.calls import Calls, from_records
 from suanzi.port.operators import known
 from suanzi.port.passes import Judged, judge_calls
 from suanzi.port.recorders import recording
-from suanzi.promote.operators import OPERATORS
+from suanzi.promote.operators import OPERATORS, OUTSIDE
 
 
 def arg(text: Any) -> Any:
@@ -194,7 +194,40 @@ class TestCarried:
         found = judged(chip, self.WIDENS, ("cat", [["f16@0", "f16"]], "f16"))
         (root,) = found.findings
         assert [call.operator for call, _ in root.stopped_at] == ["cat"]
-        assert "cat in line 2 is refused then" in "\n".join(root.lines())
+        assert "stops at line 2, cat: float32 with float16" in "\n".join(root.lines())
+
+    def test_where_operators_want_equal_dtypes_it_stops(self) -> None:
+        """Not "6 calls follow": the port stops at the first of them."""
+        found = judged(
+            "mindspore",
+            ("clamp", ["f16"], "f16", {"named": {"max": "0d:f32"}}),
+            ("linear", ["f16@0", "f16", "f16"], "f16"),
+            ("conv1d", ["f16@0", "f16", "f16"], "f16"),
+            ("exp", ["f16@1"], "f16"),
+        )
+        (root,) = found.findings
+        assert [call.operator for call, _ in root.stopped_at] == ["linear", "conv1d"]
+        assert root.followers == []
+        assert (
+            "stops at line 2, linear: float32 with float16, where it takes equal dtypes only; "
+            "1 more call is refused"
+        ) in root.lines()
+
+    def test_what_keeps_the_dtype_of_the_first_ends_it(self) -> None:
+        widened = ("index_add", ["f16", 0, "i64", "f16@0"], "f16")
+        (root,) = judged("jax", self.WIDENS, widened).findings
+        assert (root.followers, root.stopped_at) == ([], [])
+        (root,) = judged(
+            "jax", self.WIDENS, ("index_add", ["f16@0", 0, "i64", "f16"], "f16")
+        ).findings
+        assert [call.operator for call in root.followers] == ["index_add"]
+
+    def test_where_a_target_has_no_rule_it_follows(self) -> None:
+        chip = sz.RuleSet.from_text(
+            "name chip\n[tensors]\n     f16  f32\nf16  f16  f32\nf32  f32  f32"
+        )
+        (root,) = judged(chip, self.WIDENS, ("conv2d", ["f16@0", "f16"], "f16")).findings
+        assert [call.operator for call in root.followers] == ["conv2d"]
 
     def test_nothing_follows_from_a_refusal(self) -> None:
         found = judged("paddle", ("mul", ["i64", "f32"], "f32"), ("add", ["f32@0", "f32"], "f32"))
@@ -249,7 +282,7 @@ def test_every_operator_of_suanzi_is_known() -> None:
 
 def test_every_operator_of_the_list_is_one() -> None:
     for name, one in known().promotes.items():
-        assert one.operator.name in OPERATORS or one.operator.title in (
+        assert one.operator.name in (*OPERATORS, *OUTSIDE) or one.operator.title in (
             "arithmetic", "real function",
         ), name  # fmt: skip
     assert not known().follows & known().chosen

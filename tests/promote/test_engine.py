@@ -295,7 +295,7 @@ def test_the_native_table_answers_without_the_engine(monkeypatch: pytest.MonkeyP
         ((sz.int32, 2.5), {"op": "add"}),
         ((3, sz.int8), {"op": "+", "rules": "numpy"}),
         ((sz.int8, -128), {"op": "+", "rules": "numpy"}),
-        ((sz.int8, sz.ZeroDim(sz.int64)), {"rules": "torch", "op": "=="}),
+        ((sz.int8, sz.ZeroDim(sz.int64)), {"rules": "jax", "op": "=="}),
     ]
     expected = [sz.result_type(*operands, **kwargs) for operands, kwargs in questions]
 

@@ -59,7 +59,7 @@ def test_every_call_is_told_and_every_operator() -> None:
         "matmul": lambda: sz.matmul(INT, BF),
         "division": lambda: INT / BF,
     }
-    with sz.promotion("torch", on_loss="warn"):
+    with sz.promotion("cann", on_loss="warn"):
         for _ in range(2):
             assert {name for name, call in calls.items() if told(call)} == set(calls)
 

@@ -37,6 +37,7 @@ from suanzi.promote.facts import facts_of, lines_of
 from suanzi.promote.library import DEFAULT, rule_sets
 from suanzi.promote.live import live as run_live
 from suanzi.promote.operands import typed_operand as _operand
+from suanzi.promote.questions import rules_for
 
 ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
@@ -86,7 +87,7 @@ def promote(*operands: Operand, rules: str = DEFAULT, op: Op = None, json: Json 
     rules
         A rule set, several joined by commas, or `all`; a file is a rule set of yours.
     """
-    chosen = _several_rules(",".join(rule_sets()) if rules == "all" else rules)
+    chosen = [*rules_for(op)] if rules == "all" else _several_rules(rules)
     _note_other_readings(operands, chosen)
     found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
     _print(found, _render.explanations, json)
@@ -325,6 +326,7 @@ def live(
     *,
     rules: str | None = None,
     dtypes: Flag = False,
+    results: Flag = False,
     write: str | None = None,
     python: Python = None,
     json: Json = False,
@@ -333,12 +335,14 @@ def live(
 
     The framework runs in another process, in any interpreter you name; suanzi need not be installed
     there. With `--dtypes` its operators are called with every dtype, and what they take is compared
-    with the list that `suanzi port` uses.
+    with the list that `suanzi port` uses; with `--results`, the dtypes that they give are compared
+    with suanzi's tables.
 
     ```
     suanzi live numpy
     suanzi live torch --python ~/envs/torch/bin/python
     suanzi live paddle --dtypes --write paddle.txt
+    suanzi live numpy --results
     ```
 
     Parameters
@@ -349,14 +353,18 @@ def live(
         The rule set to compare it with, if not the one of its name.
     dtypes
         Ask which dtypes the operators take on the CPU: paddle, mindspore or openvino.
+    results
+        Ask which dtype operators give that do not promote: sums, indices, `full`.
     write
-        Write the list to this file; `suanzi port --dtypes` takes it.
+        Write the list, or the tables, to this file; `suanzi port --dtypes` takes the list.
     """
-    if dtypes or write is not None:
+    if dtypes or results or write is not None:
         from suanzi.port.asking import ask_dtypes
+        from suanzi.promote.live_results import ask_results
 
+        ask = ask_results if results else ask_dtypes
         with _render.waiting(f"asking {framework}"):
-            asked = ask_dtypes(framework, python)
+            asked = ask(framework, python)
         if write is not None:
             from suanzi._files import write_file
 

@@ -65,6 +65,8 @@ class Call:
     where: Where | None = None
     backward: bool = False
     count: int = 1
+    symbol: bool | None = None
+    """Whether ``**`` was written, not a function; None where that is not known or the same."""
 
     def argument(self, name: str) -> Taken | tuple[Taken, ...] | None:
         """Return an argument that was given by its name."""
@@ -233,6 +235,7 @@ def _call(record: dict[str, Any]) -> Call:
         raise ValueError(f"{way!r} is none of {', '.join(WAYS)}")
     where = record.get("where")
     _check("op", isinstance(record["op"], str))
+    _check("symbol", record.get("symbol") in (None, True, False))
     _check("call", _is_count(record["call"]))
     _check(
         "where", where is None or (isinstance(where[0], str) and all(map(_is_count, where[1:2])))
@@ -247,6 +250,7 @@ def _call(record: dict[str, Any]) -> Call:
         way=way,
         where=None if where is None else _where(where, record),
         backward=bool(record.get("backward")),
+        symbol=record.get("symbol"),
     )
 
 

@@ -94,14 +94,16 @@ class Finding:
     def lines(self) -> list[str]:
         """Return the finding in a few lines."""
         said = [self.verdict.text]
-        if self.followers:
+        if self.followers and not self.stopped_at:
             many = sum(call.count for call in self.followers)
             said.append(
                 f"{many} call{'s' * (many != 1)} follow{'s' * (many == 1)}: {self.places()}"
             )
         for call, why in self.stopped_at[:1]:
-            where = "" if call.where is None else f" in {self.near(call.where)}"
-            said.append(f"and {call.operator}{where} is refused then: {why}")
+            where = "" if call.where is None else f"{self.near(call.where)}, "
+            more = sum(call.count for call, _ in self.stopped_at[1:])
+            also = f"; {more} more call{'s are' if more > 1 else ' is'} refused" if more else ""
+            said.append(f"stops at {where}{call.operator}: {why}{also}")
         if self.verdict.fix is not None:
             said.append(f"fix: {self.verdict.fix.text}")
             if self.verdict.fix.code:

@@ -12,7 +12,8 @@ from suanzi.status import InvalidArgument
 
 _NAMES = {
     "input": 0, "self": 0, "tensors": 0, "other": 1, "exponent": 1, "min": 1, "end": 1, "mat2": 1,
-    "weight": 1, "tensor1": 1, "max": 2, "tensor2": 2, "bias": 2,
+    "weight": 1, "tensor1": 1, "max": 2, "tensor2": 2, "bias": 2, "query": 0, "key": 1, "value": 2,
+    "mat1": 1, "batch1": 1, "batch2": 2, "src": 3, "source": 3, "values": 2,
 }  # fmt: skip
 """The positions of arguments that are given by name."""
 

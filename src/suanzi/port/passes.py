@@ -18,12 +18,13 @@ from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
 from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
+from suanzi.port.tabulated import Tables
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.fixes import Fix, cast_code, fix_keeping
 from suanzi.promote.layers import Cell
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand, Role
-from suanzi.promote.operators import Operator
+from suanzi.promote.operators import OUTSIDE, Operator
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, holds, loss, number_loss, show
 
@@ -248,6 +249,7 @@ class _Pass:
         self.uniform = self.judged = 0
         self.verdicts: dict[object, Verdict | None] = {}
         self.dtypes = Dtypes(target, on, calls.framework, self.judge.written)
+        self.tables = Tables(source, target, self.judge.written)
 
     def run(self) -> Judged:
         for call in self.calls.calls:
@@ -271,11 +273,19 @@ class _Pass:
             self.found(call, verdict)
 
     def judge_promotion(self, call: Call, name: str, promotion: Promotion | None) -> None:
+        if self.by_table(call):
+            return
         if name in self.known.chosen or "dtype" in dict(call.named):
             self.cast(call)
             return
         if promotion is not None and not any(n == "rounding_mode" for n, _ in call.named):
             taken = operands(call, promotion)
+            if promotion.operator.name in OUTSIDE:
+                known = all(rules.knows(promotion.operator) for rules in (self.source, self.target))
+                if taken is None or not known:
+                    self.follow(call)
+                    return
+                call = replace(call, way=None)  # what is written in place keeps its dtype anyway
             if taken is None or (call.result is None and self.calls.results):
                 self.unexplained[name] += call.count
                 return
@@ -284,6 +294,31 @@ class _Pass:
             self.follow(call)
         else:
             self.count_unknown(call)
+
+    def by_table(self, call: Call) -> bool:
+        """Judge a call by the tables of results; tell whether nothing else is to be asked."""
+        found = self.tables.known(call)
+        for row, was, there in found:
+            verdict = self.tables.verdict(call, row, was, there)
+            if verdict is not None:
+                finding = self.found(call, verdict)
+                if not row.is_of_indices:
+                    self.judged += call.count
+                    self.carried[call.number] = _Carried(there, finding)
+                    return True
+        for row, was, _ in found:
+            if row.is_of_indices:
+                continue
+            before = self.origin(row.operand) if row.operand is not None else None
+            now = None if before is None else self.tables.asked(row, before.dtype)
+            if before is not None and now is None:
+                return False
+            self.judged += call.count
+            if before is not None and now is not None and now is not self.here(was):
+                before.root.followers.append(call)
+                self.carried[call.number] = _Carried(now, before.root)
+            return True
+        return False
 
     def cast(self, call: Call) -> None:
         """Judge a cast to a dtype that the target's tensors cannot be cast to."""
@@ -371,7 +406,7 @@ class _Pass:
         ]
         found = self.judge.ask(self.target, op, changed)
         if found.output is None:
-            root.stopped_at.append((call, found.reason))
+            root.stopped_at.append((call, _why_stopped(found)))
             return
         if call.way is not None and roots[0] is not None:
             into = roots[0].dtype if call.way != "out" else into
@@ -430,6 +465,15 @@ def judge_calls(calls: Calls, source: RuleSet, target: RuleSet, on: tuple[str, .
     `on` are the chips that matter; by default a dtype is lacking only if it is on all of them.
     """
     return _Pass(calls, source, target, on).run()
+
+
+def _why_stopped(found: Answer) -> str:
+    """Return why the target refuses what it computes with by then: which dtypes meet."""
+    gate = found.rules.gate(found.operator)
+    if found.layer is not Layer.GATE or gate is None or gate.pairs:
+        return found.reason
+    dtypes = dict.fromkeys(o.dtype.name for o in found.operands if o.dtype is not None)
+    return f"{' with '.join(dtypes)}, where it takes equal dtypes only"
 
 
 def _extremes(taken: tuple[Taken, ...]) -> tuple[tuple[int | float, ...], OwnValues]:

@@ -17,8 +17,16 @@ from suanzi.dtypes import DType, float32, float64
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.layers import Cell, Gate, kind_rank, weak_number
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
-from suanzi.promote.operators import Operator, OperatorClass, in_scope, operator
+from suanzi.promote.operators import (
+    Operator,
+    OperatorClass,
+    in_scope,
+    is_tabulated,
+    operator,
+)
+from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
+from suanzi.status import InvalidArgument
 
 
 class Layer(Enum):
@@ -38,6 +46,7 @@ class Layer(Enum):
     MADE = "made as"
     EXACT = "exact comparison"
     UNKNOWN = "unknown dtype"
+    RESULT = "result"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +110,9 @@ def answer(
     """Return what `rules` say about `operands`, a refusal included."""
     seen = tuple(operand(x) for x in operands)
     run = _Run(rules, operator(op))
+    if is_tabulated(run.operator.name):
+        found = run.look_up(run.as_made(seen))
+        return Answer(seen, rules, run.operator, found, tuple(run.steps))
     try:
         dtype = run.finish(run.join(run.as_tensors(run.as_made(run.without_quantized(seen)))))
     except _Refused:
@@ -236,6 +248,11 @@ class _Run:
         zeros = _distinct(o.dtype for o in operands if o.role is Role.ZERO_DIM)
         numbers = [o for o in operands if o.role is Role.NUMBER]
         self.check_known(_distinct((*tensors, *zeros)), numbers)
+        first = operands[0].dtype
+        gate = self.rules.gates.get(self.operator.name)
+        if gate is not None and gate.first and first is not None:
+            why = "the result has the dtype of the first operand"
+            return self.take(Layer.GATE, Cell(first, why))
         if self.needs_no_common_dtype(operands):
             return self.take(
                 Layer.EXACT, Cell(bool_, "compared exactly, value by value; nothing is converted")
@@ -266,6 +283,7 @@ class _Run:
 
     def join_tensors(self, tensors: tuple[DType, ...], zeros: tuple[DType, ...]) -> DType | None:
         gate = self.rules.gate(self.operator)
+        self.check_answered(len({*tensors, *zeros}))
         zero_dim = self.rules.zero_dim(self.operator).answer
         if zero_dim is None:
             return self.join_dtypes(_distinct((*tensors, *zeros)), gate)
@@ -275,6 +293,29 @@ class _Run:
             return dim or zero
         return self.take(Layer.ZERO_DIM, zero_dim(self.rules, dim, zero))
 
+    def look_up(self, operands: tuple[Operand, ...]) -> DType:
+        """Return what the table of results has for an operator that does not promote."""
+        table, asked = results(self.rules.name), row_and_column(self.operator.name, operands)
+        found = None if table is None or asked is None else table.of(*asked)
+        if found is None or asked is None:
+            given = ", ".join(map(str, operands))
+            raise InvalidArgument(
+                f"{self.operator.name}: which dtype it gives for {given} is not known of "
+                f"{self.rules.name}; the tables are in suanzi/promote/results."
+            )
+        row, column = asked
+        why = f"row {row}" + (f", column {column}" if column is not None else "")
+        return self.take(Layer.RESULT, Cell(found, why))
+
+    def check_answered(self, dtypes: int) -> None:
+        """Raise where the rule set says nothing about unequal dtypes in this operator."""
+        if dtypes > 1 and not self.rules.knows(self.operator):
+            raise InvalidArgument(
+                f"{self.operator.name}: what {self.rules.name} does with unequal dtypes in it is "
+                "not known; a rule set that knows has a line "
+                f"'gate {self.operator.name}: equal', 'first' or 'open'."
+            )
+
     def join_dtypes(self, dtypes: tuple[DType, ...], gate: Gate | None) -> DType | None:
         if len(dtypes) < 2:
             if dtypes:
@@ -282,7 +323,7 @@ class _Run:
             return dtypes[0] if dtypes else None
         for a, b in combinations(dtypes, 2):
             if gate is not None and not gate.admits(a, b):
-                self.refuse(Layer.GATE, f"the gate admits {gate.text}, not {a} with {b}")
+                self.refuse(Layer.GATE, gate.refusal(self.operator.name, a, b))
             self.take(self.pair_layer, self.pair(a, b))
         if len(dtypes) == 2:
             return self.steps[-1].dtype

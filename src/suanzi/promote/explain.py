@@ -12,6 +12,7 @@ from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.fixes import Fix, fix_for, fix_keeping, losses, same, unknown_losses, wanted_by
+from suanzi.promote.results import results
 from suanzi.promote.rounding import Rounded, rounded
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
@@ -87,6 +88,8 @@ class Explanation:
             return f"suanzi: {_OURS[layer]}"
         if layer is Layer.FLOAT and "float" not in rules.sources:
             return f"T/AI 131.1-2025: floating-point only; the default float of {rules.title}"
+        if layer is Layer.RESULT and (table := results(rules.name)) is not None:
+            return f"{rules.title} ({table.version}): {table.source}"
         source = rules.sources.get(_SOURCES.get(layer, ""), rules.source)
         return f"{rules.title} ({rules.version}): {source}"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from suanzi.dtypes import DType, document_name
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.layers import kind_rank
 from suanzi.promote.operands import Operand, Role
+from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real, loss, number_loss, show
 
@@ -33,7 +34,7 @@ class Fix:
 
 def losses(found: Answer) -> tuple[Loss, ...]:
     """Return what each operand loses when it is converted to the answer's dtype."""
-    if found.dtype is None or found.layer is Layer.EXACT:
+    if found.dtype is None or found.layer in (Layer.EXACT, Layer.RESULT):
         return ()
     lost = (_operand_loss(o, (found.dtype,)) for o in dict.fromkeys(found.operands))
     return tuple(one for one in lost if one is not None)
@@ -43,6 +44,8 @@ def unknown_losses(found: Answer) -> bool:
     """Tell whether an operand's values are not known: any number of a type, a quantised tensor."""
     if found.dtype is None or found.layer is Layer.EXACT:
         return False
+    if found.layer is Layer.RESULT:
+        return True  # a sum, an index: not a converted operand
     for o in found.operands:
         if o.role is Role.NUMBER and o.value is None and o.kind != "bool":
             return True
@@ -239,6 +242,8 @@ def fix_keeping(found: Answer, wanted: Answer, written: RuleSet | None = None) -
     target = wanted.dtype
     if target is None or found.dtype is target or wanted.layer is Layer.EXACT:
         return None
+    if found.layer is Layer.RESULT:
+        return _fix_of_result(found, wanted, written or found.rules)
     if target not in found.rules.dtypes or target in found.rules.casts:
         return None
     for cast in _choices(found):
@@ -249,6 +254,26 @@ def fix_keeping(found: Answer, wanted: Answer, written: RuleSet | None = None) -
         if answer(operands, found.rules, found.operator).dtype is target:
             return _words(found, wanted, cast, target, written or found.rules)
     return None
+
+
+def _fix_of_result(found: Answer, wanted: Answer, written: RuleSet) -> Fix | None:
+    """Return the cast that keeps what an operator gave that does not promote.
+
+    Where the operand is narrower, the operand: the result is wrong by then.
+    """
+    target = wanted.dtype
+    assert target is not None
+    tensors = [o for o in found.operands if o.dtype is not None]
+    table = results(found.rules.name)
+    if target not in found.rules.dtypes or table is None or not tensors:
+        return None
+    cast = [replace(o, dtype=target) if o in tensors else o for o in found.operands]
+    asked = row_and_column(found.operator.name, tuple(cast))
+    if asked is not None and table.of(*asked) is target:
+        text = f"cast the operand to {target} first: {target}, as in {wanted.rules.name}"
+        return Fix(text, cast_code(written, "x", target))
+    text = f"cast the result to {target}, as in {wanted.rules.name}"
+    return Fix(text, cast_code(written, "x", target))
 
 
 def _choices(found: Answer) -> Iterator[tuple[Operand, ...]]:

@@ -91,20 +91,24 @@ class Gate:
     pairs: frozenset[frozenset[str]]
     text: str
     """The gate as it is written: ``float+float, complex+any``."""
+    first: bool = False
+    """Whether the result has the dtype of the first operand, whatever the others have."""
 
     @classmethod
     def parse(cls, text: str) -> Gate:
-        """Read a gate such as ``float+float, complex+any``, ``open`` or ``equal``."""
+        """Read a gate such as ``float+float, complex+any``, ``open``, ``equal`` or ``first``."""
         kinds = {"bool", "int", "float", "complex", "any"}
         pairs = set()
         if text == "equal":
             return cls(frozenset(), "equal dtypes only")
+        if text == "first":
+            return cls(frozenset({frozenset({"any"})}), text, True)
         for item in (text if text != "open" else "any+any").split(","):
             pair = [kind.strip() for kind in item.split("+")]
             if len(pair) != 2 or not kinds.issuperset(pair):
                 raise InvalidArgument(
                     f"gate: {item.strip()!r} is not a pair of kinds such as float+float, nor "
-                    f"'open' or 'equal'; the kinds are {', '.join(sorted(kinds))}."
+                    f"'open', 'equal' or 'first'; the kinds are {', '.join(sorted(kinds))}."
                 )
             pairs.add(frozenset(pair))
         return cls(frozenset(pairs), text)
@@ -122,6 +126,12 @@ class Gate:
             kinds == pair or ("any" in pair and (len(pair) == 1 or kinds & pair))
             for pair in self.pairs
         )
+
+    def refusal(self, op: str, a: DType, b: DType) -> str:
+        """Return why two dtypes may not meet."""
+        if not self.pairs and op:
+            return f"{op} takes equal dtypes only, not {a} with {b}"
+        return f"the gate admits {self.text}, not {a} with {b}"
 
 
 def choose_float(dtypes: tuple[DType, ...]) -> DType:

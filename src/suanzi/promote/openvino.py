@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from suanzi.dtypes import DType, document_name, dtype, float32, float64, int64, uint64
 from suanzi.dtypes import bool as bool_
-from suanzi.promote.layers import Cell, kind_rank
+from suanzi.promote.layers import Cell, Gate, kind_rank
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.rules import RuleSet
@@ -40,6 +40,13 @@ _FLOATS = tuple(d for d in DTYPES if d.kind == "float")
 _NUMBERS: dict[NumberKind, DType] = {"bool": bool_, "int": int64, "float": float64}
 # Its PyTorch frontend promotes with these attributes, and makes these constants of numbers.
 _TORCH = ("unsafe", "scalar")
+# Operators that fail for unequal dtypes, give the dtype of the first, or promote (2026.4.1).
+_EQUAL = (
+    "matmul", "dot", "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "scaled_dot_product_attention", "addmm", "baddbmm", "index_add",
+    "index_copy", "masked_scatter",
+)  # fmt: skip
+_FIRST = ("scatter", "scatter_add")
 _TORCH_NUMBERS: dict[NumberKind, DType] = _NUMBERS | {"float": float32}
 
 
@@ -203,9 +210,15 @@ def _of_the_pytorch_frontend() -> RuleSet:
             "numbers": "the PyTorch frontend: a float is a 0-d f32, an int a 0-d i64; in where it "
             "yields to a 0-d tensor (seen in 2026.4.1)",
             "in-place": "seen in 2026.4.1: x += y and x.mul_(y) of a converted program",
+            "gate": "seen in 2026.4.1: scripted programs, converted for inputs of unequal dtypes",
         },
         writes=dict.fromkeys(("in-place", "in-place method"), WRITES["category"]),
         number=operation.number,
+        gates={
+            **dict.fromkeys(_EQUAL, Gate.parse("equal")),
+            **dict.fromkeys(_FIRST, Gate.parse("first")),
+            "lerp": Gate.parse("open"),
+        },
         numbers_yield_in=frozenset({"where"}),
         alone=_TORCH_NUMBERS,
     )

@@ -65,7 +65,26 @@ def declare_class(
         AS_TYPED[word] = operator_class
 
 
+OUTSIDE: dict[str, tuple[int, ...]] = {
+    "conv1d": (0, 1, 2), "conv2d": (0, 1, 2), "conv3d": (0, 1, 2),
+    "conv_transpose1d": (0, 1, 2), "conv_transpose2d": (0, 1, 2), "conv_transpose3d": (0, 1, 2),
+    "scaled_dot_product_attention": (0, 1, 2), "addmm": (0, 1, 2), "baddbmm": (0, 1, 2),
+    "lerp": (0, 1, 2), "scatter": (0, 3), "scatter_add": (0, 3), "index_add": (0, 3),
+    "index_copy": (0, 3), "index_put": (0, 2), "masked_scatter": (0, 2),
+}  # fmt: skip
+"""Operators of models, by PyTorch's names, and which of their arguments are tensors that meet.
+
+Frameworks have rules of their own for them, mostly that the dtypes must be equal; a rule set that
+has none for one of them does not answer for unequal dtypes."""
+
 _CLASSES = {operator_class.title: operator_class for operator_class in OperatorClass}
+
+
+def is_tabulated(name: str) -> bool:
+    """Tell whether the dtype that an operator gives is found in the tables of results alone."""
+    from suanzi.promote.results import names  # it reads files, and few ask
+
+    return bool(name) and name not in OPERATORS and name not in OUTSIDE and name in names()
 
 
 class Operator(NamedTuple):
@@ -96,12 +115,16 @@ def operator(op: str | OperatorClass | Operator | None) -> Operator:
         name = SYMBOLS.get(op, op).strip().lower().removeprefix("op_")
         if name in OPERATORS:
             return Operator(name, OPERATORS[name])
+        if name in OUTSIDE:
+            return Operator(name, OperatorClass.ARITHMETIC)
         words = name.replace("_", " ").replace("-", " ")
         if words in _CLASSES:
             return Operator("", _CLASSES[words])
+        if is_tabulated(name):
+            return Operator(name, OperatorClass.ANY)
     raise InvalidArgument(
         f"op: {op!r} is not an operator that promotes, nor a class of them "
-        f"({', '.join(list(_CLASSES)[1:])}).{nearest(str(op), [*OPERATORS, *_CLASSES])}"
+        f"({', '.join(list(_CLASSES)[1:])}).{nearest(str(op), [*OPERATORS, *OUTSIDE, *_CLASSES])}"
     )
 
 

@@ -14,7 +14,7 @@ from suanzi.dtypes import DType, DTypeLike, dtype
 from suanzi.promote.context import rules_in_force
 from suanzi.promote.library import rule_set, rule_sets
 from suanzi.promote.operands import ZeroDim, operand_of_code
-from suanzi.promote.operators import AS_TYPED, OperatorClass
+from suanzi.promote.operators import AS_TYPED, OperatorClass, operator
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
 
@@ -120,11 +120,21 @@ def explain_all(
     from suanzi.promote.explain import Explanations
 
     if isinstance(rules, str):
-        rules = rule_sets() if rules == "all" else [name.strip() for name in rules.split(",")]
+        rules = rules_for(op) if rules == "all" else [name.strip() for name in rules.split(",")]
     asked = [rule_set(one) for one in rules]
     if not asked:
         raise InvalidArgument("explain_all: no rule set given; give at least one.")
     return Explanations(tuple(explain(*operands, rules=one, op=op) for one in asked))
+
+
+def rules_for(op: str | OperatorClass | None = None) -> tuple[RuleSet, ...]:
+    """Return the rule sets that have rules for an operator: for most operators, all of them.
+
+    >>> [rules.name for rules in rules_for("index_add")][:2]
+    ['paddle', 'torch']
+    """
+    asked = operator(op)
+    return tuple(rules for rules in map(rule_set, rule_sets()) if rules.knows(asked))
 
 
 def table(rules: str | RuleSet | None = None, *, op: str | OperatorClass | None = None) -> Table:

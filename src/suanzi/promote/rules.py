@@ -19,7 +19,15 @@ from suanzi.dtypes import DType, DTypeLike, dtype, float32
 from suanzi.promote import layers
 from suanzi.promote.losing import OnLoss
 from suanzi.promote.operands import NumberKind
-from suanzi.promote.operators import Operator, OperatorClass, Scope, in_scope
+from suanzi.promote.operators import (
+    OUTSIDE,
+    Operator,
+    OperatorClass,
+    Scope,
+    in_scope,
+    is_tabulated,
+)
+from suanzi.promote.results import results
 from suanzi.promote.writing import WriteRule
 from suanzi.promote.zero_dim import AS_TENSOR, ZeroDimRule
 from suanzi.status import InvalidArgument
@@ -113,7 +121,7 @@ class RuleSet(_core.RuleTable):
 
     def __post_init__(self) -> None:
         super().__init__(
-            own_rules=[key for key in self.scopes() if isinstance(key, str)],
+            own_rules=[key for key in self.scopes() if isinstance(key, str) and key not in OUTSIDE],
             checks_integers=self.overflow == "refuse",
             saturates=self.float8_overflow == "largest",
         )
@@ -153,6 +161,12 @@ class RuleSet(_core.RuleTable):
     def gate(self, op: Operator) -> layers.Gate | None:
         """Return the gate of an operator, or None where every pair may meet."""
         return in_scope(self.gates, op)
+
+    def knows(self, op: Operator) -> bool:
+        """Tell whether it has rules for an operator: one of models, or of the tables of results."""
+        if is_tabulated(op.name):
+            return results(self.name) is not None
+        return op.name not in OUTSIDE or op.name in self.gates
 
     def zero_dim(self, op: Operator) -> ZeroDimRule:
         """Return what a 0-d tensor counts as for an operator."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suanzi.dtypes import DTYPES, DType, float32
-from suanzi.promote.layers import NUMERIC_KINDS, Cell, default_alone, weak_number
+from suanzi.promote.layers import NUMERIC_KINDS, Cell, Gate, default_alone, weak_number
 from suanzi.promote.lossless import smallest
-from suanzi.promote.operators import OperatorClass
+from suanzi.promote.operators import OUTSIDE, OperatorClass
 from suanzi.promote.rules import RuleSet
 
 
@@ -37,6 +37,7 @@ def make(attributes: Sequence[str] = ()) -> RuleSet | None:
         dtypes=tuple(d for d in DTYPES if d.kind in NUMERIC_KINDS),
         pair=lambda a, b: Cell(None, f"{a} and {b} are not equal"),
         pairs={OperatorClass.TRUE_DIVISION: _quotient},
+        gates=dict.fromkeys(OUTSIDE, Gate.parse("equal")),
         number=lambda dt, kind: weak_number(dt, kind, None),
         alone=default_alone(float32),
         floats={OperatorClass.REAL_FUNCTION: lambda dt: None},

@@ -141,7 +141,8 @@ def audit(calls: list[Call], target: RuleSet) -> Iterator[tuple[Call, Verdict]]:
         made = [by_number.get(-1 if one.made_by is None else one.made_by) for one in taken]
         partners = {one.operand.dtype for one, cast in zip(taken, made, strict=True) if not cast}
         made = [cast if cast and cast.call.result in partners else None for cast in made]
-        if not any(made):
+        rules = (target, rule_set(EXPORTED_FROM))
+        if not any(made) or not all(one.knows(promotion.operator) for one in rules):
             continue
         before = [
             one.operand if cast is None else cast.source

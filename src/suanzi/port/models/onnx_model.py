@@ -205,7 +205,9 @@ class Walk:
         """Return what the rules make of operands of several dtypes."""
         promotion = known().promotes.get(in_torch("onnx").get(operator, ""))
         operands = [Operand(Role.TENSOR, dt) for dt in given]
-        return answer(operands, self.like, promotion.operator if promotion else None).dtype
+        op = promotion.operator if promotion and self.like.knows(promotion.operator) else None
+        # Where the rules refuse, as for unequal matrices, the Casts are those of other operators.
+        return answer(operands, self.like, op).dtype or answer(operands, self.like).dtype
 
     def wrong(self, node: Any, one: Wrong, inputs: Sequence[DType | None]) -> Finding:
         """Return what is wrong with a node as a finding."""

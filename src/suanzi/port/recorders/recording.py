@@ -348,6 +348,8 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                     found.update(called_from(frame, is_own))
             if getattr(self.here, "backward", False):
                 found["backward"] = True
+            if name == "pow" and frame is not None:
+                found["symbol"] = is_symbol(frame)
             return found
 
         def as_data(self, x):

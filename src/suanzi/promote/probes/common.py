@@ -11,6 +11,13 @@ import sys
 MARK = "suanzi-probe "
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
 BINARY = ("true_divide", "equal", "bitwise_and", "logical_and", "max", "floordiv", "concat")
+# Of these only unequal dtypes are asked, those of models: which have a kernel is another matter.
+UNEQUAL = (
+    "matmul dot linear bilinear stack where conv1d conv2d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d scaled_dot_product_attention addmm baddbmm lerp scatter "
+    "scatter_add index_add index_copy index_put masked_scatter"
+).split()
+OF_MODELS = ("int32", "int64", "float16", "bfloat16", "float32", "float64")
 # Python has a symbol for them, so every framework takes numbers there.
 WITH_NUMBERS = ("true_divide", "equal")
 
@@ -42,6 +49,9 @@ def cells(dtypes, zero_dim_ops=True):
             itertools.product(zeros, zeros if op != "concat" and zero_dim_ops else ()),
             itertools.product(asked, python if op in WITH_NUMBERS else ()),
         ):
+            yield op, list(operands)
+    for op in UNEQUAL:
+        for operands in itertools.permutations([d for d in OF_MODELS if d in dtypes], 2):
             yield op, list(operands)
     for name in dtypes:
         yield "sqrt", [name]

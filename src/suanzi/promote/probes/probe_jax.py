@@ -31,6 +31,36 @@ def ask(rules, x64):
     )
 
 
+def convolution(axes, transposed=False):
+    more = [1] * axes
+    convolve = jax.lax.conv_transpose if transposed else jax.lax.conv_general_dilated
+    # The weights of conv_transpose are (space, in, out), those of the other (out, in, space).
+    shape = [*more, 2, 1] if transposed else [1, 2, *more]
+    given = [1, *more, 2] if transposed else [1, 2, *more]
+    return lambda x, y: convolve(x.reshape(given), y.reshape(shape), more, "VALID")
+
+
+# What a program says in their place; operands are vectors of two ones.
+OF_MODELS = {
+    "matmul": lambda x, y: jnp.matmul(x[None], y[:, None]),
+    "dot": jnp.dot,
+    "linear": lambda x, y: jnp.matmul(x[None], y[:, None]),
+    "stack": lambda x, y: jnp.stack([x, y]),
+    "where": lambda x, y: jnp.where(jnp.array([True, False]), x, y),
+    **{"conv{}d".format(n): convolution(n) for n in (1, 2, 3)},
+    **{"conv_transpose{}d".format(n): convolution(n, True) for n in (1, 2, 3)},
+    "scaled_dot_product_attention": lambda x, y: jax.nn.dot_product_attention(
+        *(z.reshape(1, 1, 1, 2) for z in (x, y, y))
+    ),
+    "addmm": lambda x, y: x[None, :1] + y[None] @ y[:, None],
+    "baddbmm": lambda x, y: x[None, None, :1] + y[None, None] @ y[None, :, None],
+    "scatter": lambda x, y: x.at[jnp.array([0, 1])].set(y),
+    "scatter_add": lambda x, y: x.at[jnp.array([0, 1])].add(y),
+    "index_add": lambda x, y: x.at[jnp.array([0, 1])].add(y),
+    "index_copy": lambda x, y: x.at[jnp.array([0, 1])].set(y),
+    "index_put": lambda x, y: x.at[jnp.array([0, 1])].set(y),
+}
+
 OPS = {
     None: lambda x, y: jnp.empty(0, jnp.result_type(x, y)),
     "true_divide": lambda x, y: jax.eval_shape(jnp.true_divide, x, y),
@@ -41,6 +71,10 @@ OPS = {
     "floordiv": lambda x, y: jax.eval_shape(jnp.floor_divide, x, y),
     "concat": lambda x, y: jax.eval_shape(lambda a, b: jnp.concatenate([a, b]), x, y),
     "sqrt": lambda x: jax.eval_shape(jnp.sqrt, x),
+    **{
+        op: lambda x, y, function=function: jax.eval_shape(function, x, y)
+        for op, function in OF_MODELS.items()
+    },
     "three": lambda *operands: jnp.empty(0, jnp.result_type(*operands)),
 }
 
