@@ -73,5 +73,5 @@ def _words(one: Any) -> str:
     found = [f for f in one["findings"] if not f["code"].startswith("JD5")]
     if not found:
         return ""
-    words = " ".join(str(found[0]["words"]).split())
+    words = " ".join(str(found[0]["words"]).replace("`", "'").split())
     return f"{found[0]['code']}: {words[:200].replace('|', '/')}"
