@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import suanzi as sz
+from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
 from docs_site.speed import brief, slower, summary
-from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
 from suanzi._text import columns
 from suanzi.conformance import header_words

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from docs_site.markdown import table
-
 from suanzi.judgement.cases import calls_of
 from suanzi.standard import interfaces
 from suanzi.truth import definitions, plain_truths
