@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import pytest
@@ -86,12 +87,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--apart", action="store_true", help="each set of parameters is a test")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
+    """Leave one set of parameters of as many as one test loops over, unless some are selected.
+
+    A test that is made only to be looped over takes longer than most of them run.
+    """
+    found = yield
+    config, calls = metafunc.config, metafunc._calls
+    selects = config.option.keyword or config.option.markexpr or config.option.deselect
+    if config.option.apart or selects or any("::" in arg for arg in config.args):
+        return found
+    loops = not any(call.marks for call in calls) and not hasattr(metafunc.function, "hypothesis")
+    if loops and calls and {*metafunc.fixturenames} - AUTOUSED == {*calls[0].params}:
+        count = getattr(metafunc.module, "TOGETHER", TOGETHER)
+        parts = [calls[at : at + count] for at in range(0, len(calls), count)]
+        LEFT.update({id(part[0]): (i * count, part) for i, part in enumerate(parts)})
+        calls[:] = [part[0] for part in parts]
+    return found
+
+
+LEFT: dict[int, tuple[int, list[Any]]] = {}
+"""Which sets of parameters, and from which on, one of them stands for, by its id."""
+
+
 @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
 def pytest_loop_over_parameters(config: pytest.Config, items: list[pytest.Item]) -> None:
     def alike(item: pytest.Item) -> object:
         function = getattr(item, "function", None)
         call = getattr(item, "callspec", None)
-        if call is None or call.marks or hasattr(function, "hypothesis"):
+        if call is None or call.marks or hasattr(function, "hypothesis") or id(call) in LEFT:
             return item
         plain = {*item.fixturenames} - AUTOUSED == {*call.params}  # type: ignore[attr-defined]
         return (item.parent, function) if plain else item
@@ -109,10 +134,13 @@ def pytest_loop_over_parameters(config: pytest.Config, items: list[pytest.Item])
 def looped(group: list[pytest.Item], at: int) -> pytest.Item:
     """Return one test that does what several of one function do."""
     first = group[0]
-    if len(group) == 1 or not isinstance(first, pytest.Function):
+    specs = [item.callspec for item in group if hasattr(item, "callspec")]
+    if specs and id(specs[0]) in LEFT:
+        at, specs = LEFT[id(specs[0])]
+    if len(specs) <= 1 or not isinstance(first, pytest.Function):
         return first
     function = first.obj
-    calls = [(item.callspec.id, item.callspec.params) for item in group]  # type: ignore[attr-defined]
+    calls = [(call.id, call.params) for call in specs]
 
     def every() -> None:
         skipped = []
