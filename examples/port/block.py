@@ -14,7 +14,7 @@ class Block(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.qkv = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
-        self.temperature = torch.tensor(0.125)
+        self.temperature = torch.tensor(0.125, dtype=torch.float32)
 
     def forward(self, x, mask):
         b, n, w = x.shape

@@ -17,9 +17,11 @@ import suanzi as sz
 from suanzi.cli import main
 from suanzi.port.models import onnx_files
 from suanzi.port.models.graph import Edge, Graph, audit, in_torch, judge_graph
+from suanzi.port.models.onnx_model import fix_onnx
 from suanzi.port.models.onnx_types import type_node
 from suanzi.port.models.openvino_ir import read_openvino
 from suanzi.port.operators import known
+from suanzi.port.report import targets
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -246,6 +248,20 @@ class TestONNX:
         (w,) = reference.run(None, feeds)
         assert (w.dtype, w.tolist()) == (np.float32, [0.0, 10.0])
 
+    def test_a_0d_operand_does_not_widen_in_the_fix(self, onnx: Any, tmp_path: Path) -> None:
+        """PyTorch gives float16 for float16 * 0-d float32: one Cast, of the 0-d operand."""
+        helper, path, out = onnx.helper, tmp_path / "m.onnx", tmp_path / "out.onnx"
+        info = helper.make_tensor_value_info
+        graph = helper.make_graph(
+            [helper.make_node("Mul", ["x", "s"], ["y"], name="scaled")], "g",
+            [info("x", 10, [2]), info("s", 1, [])], [info("y", 10, [2])],
+        )  # fmt: skip
+        imports = [helper.make_opsetid("", 17)]
+        onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=8), path)
+        assert fix_onnx(str(path), str(out))[0] == 1
+        cast = next(node for node in onnx.load(out).graph.node if node.op_type == "Cast")
+        assert (cast.input[0], cast.attribute[0].i) == ("s", 10)
+
     def test_weights_in_a_file_of_their_own(
         self, onnx: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
@@ -417,3 +433,13 @@ class TestONNX:
                 onnx.helper.make_model(graph), folder / "m.onnx", tmp_path / "out.onnx", None
             )
         assert not (tmp_path / "dir").exists()
+
+
+def test_what_targets_mean_to_a_model() -> None:
+    """OpenVINO reads ONNX with a frontend of its own, and JAX comes without 64-bit types."""
+    onnx, jax = targets(["openvino", "jax"], "onnx")
+    assert (onnx.name, jax.name) == ("openvino+onnx", "jax_x32")
+    for op in ("add", "matmul", "where", "concat", "less", "max", "conv2d"):
+        assert sz.explain("f16", sz.ZeroDim("f32"), rules=onnx, op=op).refused
+        assert sz.explain("f16", "f16", rules=onnx, op=op).dtype is sz.float16
+    assert sz.explain("f16", "f32", rules=onnx, op="pow").dtype is sz.float16

@@ -119,3 +119,60 @@ def test_names_of_other_frameworks() -> None:
 def test_what_is_not_a_table_is_refused(text: str) -> None:
     with pytest.raises(sz.InvalidArgument, match="not a table of results"):
         tables.read_results(text)
+
+
+def chain(*calls: tuple[str, list[Any], str]) -> Calls:
+    """Return calls on one tensor each: ``"f32@0"`` was made by call 0, ``"0d:f32"`` is 0-d."""
+    head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2.13.0"}
+
+    def argument(x: Any) -> Any:
+        if not isinstance(x, str):
+            return x if x is None else {"number": type(x).__name__}
+        name, _, made = x.partition("@")
+        found: dict[str, Any] = {"dtype": sz.dtype(name.removeprefix("0d:")).name}
+        found |= {"zero_dim": True} if name.startswith("0d:") else {}
+        return found | ({"from": int(made)} if made else {})
+
+    records = [
+        {"call": i, "op": op, "arguments": [argument(x) for x in given],
+         "result": sz.dtype(result).name, "where": ["m.py", i + 1, "f", "m"],
+         "named": {"dtype": None} if op == "typed" else {}}
+        for i, (op, given, result) in enumerate(calls)
+    ]  # fmt: skip
+    for one in records:
+        one["op"] = "tensor" if one["op"] == "typed" else one["op"]
+    return from_records([head, *records, {"end": True, "raised": None}])
+
+
+@pytest.mark.parametrize(
+    ("made", "weak"),
+    [
+        ([("tensor", [2.0], "f32")], True),
+        ([("full", [None, 2.0], "f32")], True),
+        ([("where", ["bool", 1.0, 2.0], "f32")], True),
+        ([("tensor", [2.0], "f32"), ("neg", ["0d:f32@0"], "f32")], True),
+        ([("tensor", [2.0], "f32"), ("mul", ["0d:f32@0", 3.0], "f32")], True),
+        ([("tensor", [2.0], "f32"), ("sum", ["0d:f32@0"], "f32")], False),
+        ([("typed", [2.0], "f32")], False),
+        ([("tensor", [None], "f32")], False),
+        ([("where", ["bool", 1.0, "0d:f32"], "f32")], False),
+        ([("ones", [None], "f32")], False),
+    ],
+)
+def test_what_is_made_of_numbers_is_weak_in_jax(made: Any, weak: bool) -> None:
+    """As JAX 0.10.2 says of jnp.array(2.0), jnp.full, jnp.where and what is computed from them."""
+    last = f"0d:f32@{len(made) - 1}"
+    calls = chain(*made, ("mul", ["f16", last], "f16"), ("mul", ["f16", last], "f16"))
+    assert bool(judge(calls, ["jax"]).findings) is not weak
+    assert judge(calls, ["numpy"]).findings
+
+
+def test_a_number_of_64_bits_widens_nothing() -> None:
+    calls = chain(("tensor", [2.0], "f32"), ("mul", ["f16", "0d:f32@0"], "f16"))
+    (one,) = judge(calls, ["jax_x64"])
+    assert (one.call.operator, one.followers) == ("tensor", [])
+
+
+def test_a_weak_tensor_leaves_no_trace_in_the_native_table() -> None:
+    judge(chain(("tensor", [2.0], "f32"), ("mul", ["f16", "0d:f32@0"], "f16")), ["jax_x64"])
+    assert sz.result_type("f16", sz.ZeroDim("f32"), rules="jax", op="mul") is sz.float32

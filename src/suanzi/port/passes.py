@@ -18,7 +18,7 @@ from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
 from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
-from suanzi.port.tabulated import Tables
+from suanzi.port.tabulated import Tables, is_weak
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.fixes import Fix, cast_code, fix_keeping
 from suanzi.promote.layers import Cell
@@ -240,6 +240,7 @@ class _Pass:
         self.known = known(calls.framework)
         self.results: dict[int, DType | None] = {}
         self.carried: dict[int, _Carried] = {}
+        self.weak: set[int | None] = set()
         self.findings: list[Finding] = []
         self.by_line: dict[object, Finding] = {}
         self.unknown: Counter[str] = Counter()
@@ -254,6 +255,9 @@ class _Pass:
     def run(self) -> Judged:
         for call in self.calls.calls:
             self.results[call.number] = call.result
+            promotes = call.operator in self.known.promotes
+            if is_weak(call, self.weak, promotes, self.calls.framework):
+                self.weak.add(call.number)
             self.one(call)
         return Judged(
             self.target, tuple(self.findings), dict(self.unknown), dict(self.unexplained),
@@ -339,7 +343,7 @@ class _Pass:
         self.carried[call.number] = _Carried(here, self.found(call, verdict))
 
     def promoted(self, call: Call, op: Operator, taken: tuple[Taken, ...]) -> None:
-        seen = tuple(_with_value(one) for one in taken)
+        seen = tuple(_with_value(one, one.made_by in self.weak) for one in taken)
         into = self.written_to(call)
         source = self.judge.ask(self.source, op, seen)
         expected = None
@@ -489,8 +493,8 @@ def _extremes(taken: tuple[Taken, ...]) -> tuple[tuple[int | float, ...], OwnVal
     return tuple(numbers), tuple(own)
 
 
-def _with_value(taken: Taken) -> Operand:
-    o = taken.operand
+def _with_value(taken: Taken, weak: bool) -> Operand:
+    o = replace(taken.operand, weak=True) if weak else taken.operand
     if o.role is Role.NUMBER and taken.least == taken.greatest and taken.least is not None:
         return replace(o, value=taken.least)
     return o

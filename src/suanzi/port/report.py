@@ -35,7 +35,7 @@ FROM = {
     "torch": {**_AS_IT_COMES, "openvino": "openvino+torch"},
     "paddle": _AS_IT_COMES,
     "mindspore": _AS_IT_COMES,
-    "onnx": {"openvino": "openvino+torch"},
+    "onnx": {**_AS_IT_COMES, "openvino": "openvino+onnx"},
     "openvino": {"openvino": "openvino+torch"},
 }
 """What a target means to programs of a framework: as its users have it, or its converter does."""

@@ -6,7 +6,7 @@ differs between frameworks, though no dtypes meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from suanzi.dtypes import DType, iinfo
@@ -122,6 +122,38 @@ def _in_torch(name: str, framework: str) -> str:
         row = by_name(framework).get(name)
         name = next(iter(row.names.get("torch", ())), name) if row is not None else name
     return _ALSO.get(name, name)
+
+
+_KEEP_WEAK = (
+    "neg", "view", "reshape", "squeeze", "unsqueeze", "expand", "clone", "detach", "contiguous",
+)  # fmt: skip
+
+
+def is_weak(call: Call, weak: Container[int | None], promotes: bool, framework: str) -> bool:
+    """Tell whether what a call gives was made of Python numbers alone; `weak` has such calls.
+
+    JAX keeps it in mind through arithmetic and changes of shape, and not through sums.
+    """
+    name = _in_torch(call.operator, framework)
+    given = [*call.arguments, *(x for word, x in call.named if word in (*_NAMED, "other"))]
+    if (
+        "dtype" in dict(call.named)
+        or call.way is not None
+        or any(isinstance(x, tuple) for x in given)
+    ):
+        return False
+    taken = [x for x in given if isinstance(x, Taken)]
+    numbers = [x for x in taken if x.operand.role is Role.NUMBER]
+    if name in ("tensor", "full"):
+        return bool(numbers) and len(numbers) == len(taken)
+    if name == "where":
+        return len(taken) == 3 and all(x in numbers or x.made_by in weak for x in taken[1:])
+    tensors = [x for x in taken if x not in numbers]
+    return (
+        (promotes or name in _KEEP_WEAK)
+        and bool(tensors)
+        and all(x.made_by in weak for x in tensors)
+    )
 
 
 class Tables:

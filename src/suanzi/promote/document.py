@@ -17,7 +17,7 @@ _KEYS = (
     "zero-d source", "gate source", "float source", "note", "deviation", "drift", "made",
     "made source", "in-place", "in-place method", "out", "in-place source", "dtypes", "cell",
     "float8 overflow", "casts", "casts source", "results", "results source", "turned",
-    "rounded", "rounded source",
+    "rounded", "rounded source", "weak types", "weak types source",
 )  # fmt: skip
 _WITH_DTYPES = (
     "alone", "float", "true division", "real function", "drift", "made", "dtypes", "cell",

@@ -114,7 +114,7 @@ def answer(
         found = run.look_up(run.as_made(seen))
         return Answer(seen, rules, run.operator, found, tuple(run.steps))
     try:
-        dtype = run.finish(run.join(run.as_tensors(run.as_made(run.without_quantized(seen)))))
+        dtype = run.finish(run.join(run.as_tensors(run.as_made(run.as_numbers(seen)))))
     except _Refused:
         dtype = None
     result = Answer(seen, rules, run.operator, dtype, tuple(run.steps))
@@ -128,7 +128,7 @@ def _remember(result: Answer) -> None:
     Operands that are all alike are kept as a pair of them, which has the same answer.
     """
     rules, op = result.rules, result.operator
-    if rules.forgets:
+    if rules.forgets or any(o.weak for o in result.operands):
         return
     alike = len({o.code for o in result.operands}) == 1
     if len(result.operands) > 2 and not alike:
@@ -209,6 +209,12 @@ class _Run:
             Operand(o.role, real) if o.dtype is not None and o.dtype.kind == "quantized" else o
             for o in operands
         )
+
+    def as_numbers(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        """Replace tensors that were made of Python numbers by these, where the rules do."""
+        if self.rules.weak_types:
+            operands = tuple(_as_number(o) if o.weak else o for o in operands)
+        return self.without_quantized(operands)
 
     def as_made(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
         """Replace tensors of dtypes that the framework does not have by what it makes of them."""
@@ -407,6 +413,12 @@ class _Run:
             why = f"{who} takes no {dt}" if found is None else f"{who} turns {dt} into {found}"
             return self.take(Layer.FLOAT, Cell(found, why))
         return dt
+
+
+def _as_number(o: Operand) -> Operand:
+    assert o.dtype is not None
+    kind: Any = "int" if o.dtype.kind == "uint" else o.dtype.kind
+    return Operand(Role.NUMBER, kind=kind)
 
 
 def _distinct(dtypes: Iterable[DType | None]) -> tuple[DType, ...]:

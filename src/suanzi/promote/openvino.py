@@ -17,7 +17,7 @@ from suanzi.dtypes import DType, document_name, dtype, float32, float64, int64, 
 from suanzi.dtypes import bool as bool_
 from suanzi.promote.layers import Cell, Gate, kind_rank
 from suanzi.promote.operands import NumberKind
-from suanzi.promote.operators import OperatorClass
+from suanzi.promote.operators import OUTSIDE, OperatorClass
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains
 from suanzi.promote.writing import RULES as WRITES
@@ -158,9 +158,11 @@ def check_target(target: DType) -> DType:
 
 
 def make(attributes: Sequence[str] = ()) -> RuleSet | None:
-    """Return the rule set for ``unsafe``, ``scalar``, ``u64=TYPE`` or ``torch``; None: unknown."""
+    """Return the rules for ``unsafe``, ``scalar``, ``u64=TYPE`` or a frontend; None: unknown."""
     if list(attributes) == ["torch"]:
         return _of_the_pytorch_frontend()
+    if list(attributes) == ["onnx"]:
+        return _of_the_onnx_frontend()
     unsafe, scalar, target = "unsafe" in attributes, "scalar" in attributes, float32
     for attribute in attributes:
         key, _, value = attribute.partition("=")
@@ -221,6 +223,25 @@ def _of_the_pytorch_frontend() -> RuleSet:
         },
         numbers_yield_in=frozenset({"where"}),
         alone=_TORCH_NUMBERS,
+    )
+
+
+def _of_the_onnx_frontend() -> RuleSet:
+    """Return what becomes of an ONNX model: nothing is promoted, and unequal types do not load."""
+    converted = make(())
+    assert converted is not None
+    return replace(
+        converted,
+        name="openvino+onnx",
+        title="OpenVINO from ONNX",
+        version="2026.4.1",
+        source="frontends/onnx: models of one node with unequal types, read by 2026.4.1",
+        sources={"gate": "models of one node with unequal types, read by 2026.4.1"},
+        gates={
+            OperatorClass.ANY: Gate.parse("equal"),
+            "pow": Gate.parse("first"),
+            **dict.fromkeys(OUTSIDE, Gate.parse("equal")),
+        },
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, TypeAlias
 
@@ -73,6 +73,8 @@ class Operand:
     """The type of a Python number."""
     value: bool | int | float | complex | None = None
     """The number itself, where it is known."""
+    weak: bool = field(default=False, repr=False)
+    """Whether a tensor was made of Python numbers alone, which JAX remembers."""
 
     @property
     def code(self) -> int:

@@ -126,6 +126,7 @@ class _Reader:
             "number": number,
             "alone": alone,
             "overflow": self.choice("overflow", "wrap", "refuse"),
+            "weak_types": self.choice("weak types", "none", "numbers") == "numbers",
             "float8_overflow": self.choice("float8 overflow", "nan", "largest"),
             # Exact: integers are compared by value where no dtype holds both.
             "exact_comparison": "integers"
@@ -152,6 +153,7 @@ class _Reader:
                     "casts",
                     "results",
                     "rounded",
+                    "weak types",
                     "in-place",
                 )
                 if (said := document.one(f"{key} source"))

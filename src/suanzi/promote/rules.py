@@ -64,6 +64,8 @@ class RuleSet(_core.RuleTable):
     """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not used."""
     numbers_yield_in: frozenset[str] = frozenset()
     """Operators in which such a number yields to a 0-d tensor as to a dimensioned one."""
+    weak_types: bool = False
+    """Whether a tensor made of Python numbers alone counts as such a number."""
     overflow: Literal["wrap", "refuse"] = "wrap"
     """What becomes of a Python int that the integer dtype does not hold."""
     float8_overflow: Literal["nan", "largest"] = "nan"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from typing import Any
 
@@ -171,7 +171,10 @@ class Walk:
         """Type one node; return the Casts before and after it, if it is to be fixed."""
         given = [edges.get(name) if name else None for name in node.input]
         inputs = [None if edge is None else edge.dtype for edge in given]
-        typed = type_node(node, self.schema(node), inputs, self.choose)
+        there = [edge for edge in given if edge is not None]
+        with_axes = {edge.dtype for edge in there if not edge.zero_dim}
+        zeros = {edge.dtype for edge in there} - with_axes if with_axes else set()
+        typed = type_node(node, self.schema(node), inputs, partial(self.choose, zeros=zeros))
         inner = [one.g for one in node.attribute if one.HasField("g")]
         inside = [self.walk(graph, edges) for graph in inner]
         if inside and node.op_type in ("If", "Loop", "Scan"):
@@ -201,10 +204,13 @@ class Walk:
         except Exception:  # SchemaError
             return None
 
-    def choose(self, operator: str, given: Sequence[DType]) -> DType | None:
-        """Return what the rules make of operands of several dtypes."""
+    def choose(
+        self, operator: str, given: Sequence[DType], zeros: Collection[DType | None] = ()
+    ) -> DType | None:
+        """Return what the rules make of operands of several dtypes, those of `zeros` 0-d."""
         promotion = known().promotes.get(in_torch("onnx").get(operator, ""))
-        operands = [Operand(Role.TENSOR, dt) for dt in given]
+        roles = {True: Role.ZERO_DIM, False: Role.TENSOR}
+        operands = [Operand(roles[dt in zeros], dt) for dt in given]
         op = promotion.operator if promotion and self.like.knows(promotion.operator) else None
         # Where the rules refuse, as for unequal matrices, the Casts are those of other operators.
         return answer(operands, self.like, op).dtype or answer(operands, self.like).dtype

@@ -30,6 +30,8 @@ VARIANTS = 256
 """How many calls are recorded that differ only in the trails of their operands."""
 SYMBOLS = "add sub mul truediv floordiv mod pow and or xor lshift rshift matmul".split()
 KINDS = (bool, int, float, complex)
+OF_NUMBERS = ("tensor", "as_tensor", "to_tensor", "full", "where")
+"""What makes tensors of Python numbers."""
 
 
 def kinds(framework: str) -> dict[str, str]:
@@ -300,6 +302,9 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
             found = frozenset().union(*before)
             if not is_chosen and may_differ(key[0], first.dtype, dtype_name(first)):
                 found |= {hash(key[0])}
+            is_typed = name not in OF_NUMBERS or kwargs.get("dtype") is not None
+            if not is_typed and any(kind in (int, float) for kind in key[0][4:]):
+                found |= {"weak"}  # in JAX it counts as a number
             if found not in self.numbers:
                 self.numbers[found] = len(self.sets)
                 self.sets.append(found)
