@@ -21,7 +21,7 @@ def test_no_drift(framework: str) -> None:
         found = live(framework, python=python)
     except NotInstalled as reason:
         pytest.skip(str(reason))
-    assert len(found.of("agrees")) > 500
+    assert len(found.of("agrees")) > 350
     assert not found.drift, f"\n{found}"
 
 

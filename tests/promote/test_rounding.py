@@ -72,7 +72,12 @@ class TestWhen:
         assert sz.explain(sz.int8, sz.int8).to_dict()["rounded"] is None
 
     def test_integers_wrap_in_what_is_computed_in(self) -> None:
-        assert values("flaggems", sz.uint8, sz.int8) == ("200 + 100", 44.0)
+        assert values("flaggems", sz.uint8, sz.int8, op="max") == ("max(1, -1)", 255.0)
+
+    def test_sums_of_flaggems_multiply_by_alpha(self) -> None:
+        """uint8 200 + int8 100 is 300, float16 0.1 + bfloat16 3 is 3.0999756: asked on an H200."""
+        for operands in ((sz.uint8, sz.int8), (sz.float16, sz.bfloat16)):
+            assert sz.explain(*operands, rules="flaggems", op="add").rounded is None
 
     def test_what_overflows_is_plain_data(self) -> None:
         mine = sz.RuleSet.from_text("name mine\nlike torch\nrounded after in f16")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -22,6 +23,7 @@ def port(
     to: Annotated[str | None, Parameter(name=["--to", "--rules"])] = None,
     on: str = "",
     dtypes: str = "",
+    autocast: str = "",
     python: Python = None,
     json: Json = False,
     sarif: str | None = None,
@@ -71,6 +73,8 @@ def port(
     dtypes
         Lists that `suanzi live paddle --dtypes --write FILE` wrote, joined by commas; they replace
         suanzi's lists of the dtypes that operators take.
+    autocast
+        The level of autocast at the targets: O1 or O2 of paddle, auto, O1, O2 or O3 of mindspore.
     sarif
         Write the findings to this file as SARIF, which GitHub shows at the line.
     html
@@ -87,6 +91,8 @@ def port(
         Run a module, as `python -m` does: PROGRAM is its name.
     """
     from suanzi.cli.render import waiting
+    from suanzi.port.autocast import check_level
+    from suanzi.port.calls import Calls
     from suanzi.port.findings import read_baseline
     from suanzi.port.opening import fix_file, judge_file, read_file
     from suanzi.port.report import targets, to_sarif, usual_targets
@@ -103,6 +109,7 @@ def port(
     names = usual_targets(source) if to is None else to.split(",")
     asked = targets([name.strip() for name in names if name.strip()], source)
     chips = check_chips(on.split(","), asked)
+    check_level(autocast, [rules.name for rules in asked])
     if calls is None:
         with waiting(f"running {program}"):
             calls = run_program(
@@ -111,6 +118,8 @@ def port(
             )  # fmt: skip
     elif save is not None:
         raise InvalidArgument(f"port: --save keeps the calls of a program; {program!r} is a file.")
+    if isinstance(calls, Calls):
+        calls = replace(calls, level=autocast)
     report = judge_file(calls, asked, known, chips)
     report.explain = explain_unjudged
     from suanzi._files import write_file

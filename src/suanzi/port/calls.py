@@ -67,6 +67,8 @@ class Call:
     count: int = 1
     symbol: bool | None = None
     """Whether ``**`` was written, not a function; None where that is not known or the same."""
+    autocast: tuple[str, DType] | None = None
+    """The device and the lower precision of autocast, where it was on."""
 
     def argument(self, name: str) -> Taken | tuple[Taken, ...] | None:
         """Return an argument that was given by its name."""
@@ -88,6 +90,8 @@ class Calls:
     """Whether results were recorded; if not, they follow from the framework's rules."""
     rules: RuleSet | None = None
     """What the program was computed by, if not the rule set of the framework's name."""
+    level: str = ""
+    """The level of autocast that the targets use; empty: the usual one."""
 
 
 def read_calls(path: str | PathLike[str]) -> Calls:
@@ -251,6 +255,7 @@ def _call(record: dict[str, Any]) -> Call:
         where=None if where is None else _where(where, record),
         backward=bool(record.get("backward")),
         symbol=record.get("symbol"),
+        autocast=_autocast(record.get("autocast")),
     )
 
 
@@ -261,6 +266,16 @@ def _where(where: list[Any], record: dict[str, Any]) -> Where:
     file, line, *names = where[:4]
     function, module = [*names, "", ""][:2]
     return Where(file, line, function, module, None if by is None else (by[0], by[1]), layer)
+
+
+def _autocast(x: Any) -> tuple[str, DType] | None:
+    """Return what a record says of autocast: the device and the dtype."""
+    if x is None:
+        return None
+    device, name = x
+    _check("autocast", isinstance(device, str) and isinstance(name, str))
+    lower = known_dtype(name)
+    return None if lower is None else (device, lower)
 
 
 def _taken(x: Any) -> Taken | tuple[Taken, ...] | None:

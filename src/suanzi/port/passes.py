@@ -14,8 +14,10 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from suanzi.dtypes import DType
+from suanzi.port import autocast
 from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
+from suanzi.port.judged import Judged
 from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
 from suanzi.port.tabulated import Tables, is_weak
@@ -203,28 +205,6 @@ OWN_GRADIENTS = ("mindspore", "paddle", "openvino", "jax", "numpy")
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What one target does with the calls of a program."""
-
-    rules: RuleSet
-    findings: tuple[Finding, ...]
-    unknown: dict[str, int]
-    """Operators that are not known and were given several dtypes, or changed one: not judged."""
-    unexplained: dict[str, int]
-    """Operators that promote, in calls whose result contradicts the source's rules: not judged."""
-    uniform: int
-    """Calls of operators that are not known and were given one dtype, which came out."""
-    unwritten: dict[str, int]
-    """Ways of writing a result of which the target's rules say nothing: not judged."""
-    made: dict[str, str]
-    """Dtypes of the program that the target does not have, and what it makes of them."""
-    judged: int
-    """Calls that were judged."""
-    dtypes: Dtypes
-    """What is known of the dtypes that the target's operators take."""
-
-
-@dataclass(frozen=True)
 class _Carried:
     """What a result is under the target, where it is something else than under the source."""
 
@@ -276,7 +256,27 @@ class _Pass:
         for verdict in [] if refused else self.dtypes.judge(call):
             self.found(call, verdict)
 
+    def judge_autocast(self, call: Call) -> bool:
+        """Judge a call under autocast by the lists of both; False where these do not explain it."""
+        roots = [self.origin(x) for x in autocast.floats_of(call)]
+        there = [None if r is None else r.dtype for r in roots]
+        found = autocast.judge(call, self.target, self.calls.level, there, self.judge.written)
+        if found is None:
+            return False
+        self.judged += call.count
+        if found.verdict is not None:
+            root = next((r.root for r in roots if r is not None and found.follows), None)
+            if root is not None:
+                root.followers.append(call)
+            else:
+                root = self.found(call, found.verdict)
+            if found.there is not found.was:
+                self.carried[call.number] = _Carried(found.there, root)
+        return True
+
     def judge_promotion(self, call: Call, name: str, promotion: Promotion | None) -> None:
+        if call.autocast is not None and self.judge_autocast(call):
+            return
         if self.by_table(call):
             return
         if name in self.known.chosen or "dtype" in dict(call.named):

@@ -21,8 +21,9 @@ from suanzi.port.findings import (
     is_ignored,
     source_line,
 )
+from suanzi.port.judged import Judged
 from suanzi.port.layout import place_of, shortened, text_of
-from suanzi.port.passes import Judged, judge_calls
+from suanzi.port.passes import judge_calls
 from suanzi.port.support import check_chips
 from suanzi.promote.library import rule_set, rules_or_file
 from suanzi.promote.rules import RuleSet

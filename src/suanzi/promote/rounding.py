@@ -35,7 +35,7 @@ class Example:
 
     def __str__(self) -> str:
         x, y = map(_short, self.values)
-        return f"{x} {self.symbol} {y}"
+        return f"{self.symbol}({x}, {y})" if self.symbol.isalpha() else f"{x} {self.symbol} {y}"
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,19 @@ def rounded(found: Answer) -> Rounded | None:
 
 def _computed(found: Answer, rule: RoundingRule, target: DType) -> DType | None:
     """Return what is computed in where operands are not rounded first."""
-    if rule.computed in TABULATED:
+    name, _, factor = rule.computed.partition("+")
+    if name in TABULATED:
         from suanzi.promote.library import rule_set
 
-        inner = rule_set(rule.computed)
+        inner = rule_set(name)
         # A kernel gets a number as an argument of the type that it has alone.
         operands = [
             Operand(Role.ZERO_DIM, inner.alone[o.kind]) if o.kind is not None else o
             for o in found.operands
         ]
+        if factor:
+            scaled = answer([operands[-1], dtype(factor)], inner, "mul").dtype
+            operands[-1] = Operand(Role.TENSOR, scaled)
         return answer(operands, inner, found.operator).dtype
     if rule.computed:
         return dtype(rule.computed)
@@ -115,7 +119,7 @@ _SYMBOLS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "true_divide": ("/", operator.truediv), "equal": ("==", operator.eq),
     "not_equal": ("!=", operator.ne), "less": ("<", operator.lt),
     "less_equal": ("<=", operator.le), "greater": (">", operator.gt),
-    "greater_equal": (">=", operator.ge),
+    "greater_equal": (">=", operator.ge), "max": ("max", max), "min": ("min", min),
 }  # fmt: skip
 _OF_CLASS = {
     OperatorClass.ANY: "add",

@@ -15,8 +15,8 @@ from functools import cache
 from suanzi.dtypes import DType
 from suanzi.port.calls import Call, Calls, Taken, Where
 from suanzi.port.findings import Finding, Fingerprint, Verdict
+from suanzi.port.judged import Judged
 from suanzi.port.operators import known, operands
-from suanzi.port.passes import Judged
 from suanzi.port.report import Report, targets
 from suanzi.port.support import COLUMNS, Dtypes, check_chips, support
 from suanzi.promote.engine import answer

@@ -27,7 +27,9 @@ def make_recorder(write):
     known = recording.Names("torch")
     home = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
     exactly = frozenset([torch.Tensor, torch.nn.Parameter])
-    notes = recording.make_notes(torch.Tensor, exactly, home, dtype_name, write, known.chosen)
+    notes = recording.make_notes(
+        torch.Tensor, exactly, home, dtype_name, write, known.chosen, autocast=autocast
+    )
     # function: its name and whether it is known; None: not recorded. `grad` is an attribute, too.
     names = {torch.autograd.grad: ("grad", None, False)}
 
@@ -205,6 +207,19 @@ def unmarked(original):
         return (function, args, *(dict(x) if x is marks else x for x in rest))
 
     return __reduce_ex__
+
+
+def autocast(x):
+    """Return the device of a tensor and the dtype that autocast lowers to there; None if off."""
+    import torch
+
+    device = x.device.type
+    try:
+        if not torch.is_autocast_enabled(device):
+            return None
+        return [device, str(torch.get_autocast_dtype(device)).replace("torch.", "")]
+    except (RuntimeError, TypeError, AttributeError):  # no autocast there, or an older PyTorch
+        return None
 
 
 def dtype_name(x):

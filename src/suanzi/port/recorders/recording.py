@@ -149,13 +149,14 @@ def layer_path(layers):
     return ""
 
 
-def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False):
+def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None):
     """Return the notes of a program; `write(record)` is called once for each different call.
 
     `exactly` are the types that most tensors have, `home` is the folder of the framework, whose
     lines are not the program's, `dtype_name(tensor)` names a dtype, and `chosen` are the operators
     whose dtype the program decides. With `rebinds` ``x += y`` is ``x + y``, whose result gets the
-    name of x. Made in a function, so that what every call needs is near.
+    name of x. `autocast(tensor)` returns the device and the dtype of autocast, or None.
+    Made in a function, so that what every call needs is near.
     """
     outside = {}  # file: whether it is the program's own
     folders = (home, HERE, os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
@@ -355,6 +356,10 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                 found["backward"] = True
             if name == "pow" and frame is not None:
                 found["symbol"] = is_symbol(frame)
+            if autocast is not None:
+                casts = autocast(first)
+                if casts is not None:
+                    found["autocast"] = casts
             return found
 
         def as_data(self, x):
