@@ -221,6 +221,15 @@ def layer_norm_unbiased(x: Array, weight: Array, bias: Array) -> Array:
 
 
 @wrong("layer_norm", "JD404")
+def layer_norm_by_the_mean_of_squares(x: Array, weight: Array, bias: Array) -> Array:
+    y = x.astype(f32)
+    mean = y.mean(-1, keepdims=True)
+    spread = (y * y).mean(-1, keepdims=True) - mean * mean  # nothing is left of it far from 0
+    y = (y - mean) / np.sqrt(spread + f32(1e-5))
+    return (y * weight.astype(f32) + bias.astype(f32)).astype(x.dtype)
+
+
+@wrong("layer_norm", "JD404")
 def layer_norm_with_the_bias_twice(x: Array, weight: Array, bias: Array) -> Array:
     y = layer_norm(x.astype(f32), weight.astype(f32), bias.astype(f32))
     return (y + bias.astype(f32)).astype(x.dtype)

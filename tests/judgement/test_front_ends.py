@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def test_a_softmax_that_overflows_is_wrong_in_any_shape(shape: tuple[int, int]) 
     with np.errstate(all="ignore"):
         found = sz.judge(overflows, "softmax", dtypes="float32", shapes=[shape])
     assert not found
-    assert "1 of" in str(found).splitlines()[0]
+    assert "WRONG as nn:softmax: 1 of" in str(found)
 
 
 def test_a_case_that_accepts_a_wrong_answer_does_not_count() -> None:
@@ -184,13 +185,50 @@ def test_optional_tensors_are_those_that_the_kernel_names() -> None:
         counts.append(len(found.cases))
     assert counts[0] > counts[1] > counts[2] > counts[3]
 
-    def takes_a_sink_for_a_mask(q: Any, k: Any, v: Any, mask: Any = None, sink: Any = None) -> Any:
-        return attention(q, k, v, mask if sink is None else sink)
+    def forgets_the_sink(q: Any, k: Any, v: Any, mask: Any = None, sink: Any = None) -> Any:
+        return attention(q, k, v, mask)
 
     assert not sz.judge(
-        takes_a_sink_for_a_mask, "scaled_dot_product_attention", dtypes="float32",
+        forgets_the_sink, "scaled_dot_product_attention", dtypes="float32",
         framework="suanzi",
     )  # fmt: skip
+
+
+class Norm:
+    """As a module of PyTorch: it is called with anything, and passes it to `forward`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    def forward(self, x: Any, weight: Any, eps: float = 1e-6) -> Any:
+        y = x.astype(np.float32)
+        y = y / np.sqrt((y * y).mean(-1, keepdims=True) + np.float32(eps))
+        return (y * weight.astype(np.float32)).astype(x.dtype)
+
+
+def test_kernels_behind_wrappers_get_what_they_take() -> None:
+    norm = Norm()
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return norm.forward(*args, **kwargs)
+
+    given: dict[str, Any] = {"params": {"eps": 1e-6}, "dtypes": "float32", "framework": "numpy"}
+    with np.errstate(all="ignore"):
+        for kernel in (norm, wrapper):
+            found = sz.judge(kernel, "rms_norm", **given)
+            assert found, found
+        assert not sz.judge(wrapper, "rms_norm", **{**given, "params": {"eps": 1e-2}})
+
+
+def test_another_formula_is_not_a_lower_precision() -> None:
+    def by_tanh(x: Any) -> Any:
+        y = x.astype(np.float32)
+        inner = np.float32(math.sqrt(2 / math.pi)) * (y + np.float32(0.044715) * y**3)
+        return (y * (1 + np.tanh(inner)) / 2).astype(x.dtype)
+
+    with np.errstate(all="ignore"):
+        found = sz.judge(by_tanh, "gelu", dtypes="float32")
+    assert [one.code for one in found.findings] == ["JD404"], found
 
 
 def test_a_result_alone_is_judged() -> None:

@@ -276,6 +276,25 @@ def misfit(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> st
     return None
 
 
+def without_defaults(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> Case:
+    """Return a case without parameters that are the default, for a kernel that takes any name.
+
+    Such a kernel, as ``def wrapper(*args, **kwargs)``, often passes them on to one that does not.
+    """
+    if "**" not in accepted:
+        return case
+    names, defaults = names_of(list(accepted)), defaults_of(case.op)
+    first = next((x for x in case.arguments.values() if isinstance(x, Data)), None)
+    ndim = len(first.shape) if first else 0
+    kept = {
+        name: x
+        for name, x in case.arguments.items()
+        if isinstance(x, Data) or name in names
+        or not _same(name, x, params.get(name, defaults.get(name, _NOTHING)), ndim)
+    }  # fmt: skip
+    return replace(case, arguments=kept)
+
+
 def _gap(case: Case, tensors: Sequence[str], count: int) -> str | None:
     """Return a tensor that goes by position although an optional one before it is left out."""
     calls = calls_of(case.op)

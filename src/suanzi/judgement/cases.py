@@ -20,7 +20,7 @@ from suanzi.conformance.model.case import Case, Expected, Output
 from suanzi.conformance.model.numbers import FORMATS, NARROW
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.filling import dtype_of, filled, numbers_of
+from suanzi.judgement.filling import FAR, dtype_of, filled, numbers_of
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.judgement.standard_calls import MORE
 from suanzi.truth import definition
@@ -35,6 +35,8 @@ SIZES = (1, 7, 31, 33, 127, 129, 1023, 1025, 4097)
 ROWS = 133
 _LOWER = {"float64": np.float32, "float32": np.float16}
 _MOST_OF_THE_KIT = 60
+_VARIANCES = ("nn:layer_norm", "nn:group_norm", "nn:instance_norm")
+"""Operators whose mean of squares less the square of the mean has no digits far from 0."""
 
 Array = NDArray[np.float64]
 OWN_GRADIENTS: dict[str, tuple[str, ...]] = {}
@@ -296,8 +298,13 @@ def chosen(
                 of_sizes = ("ordinary", "whole numbers")
             if call.group == "empty":
                 of_sizes = ("ordinary",)
-            for name in of_sizes or call.classes or classes:
+            for name in of_sizes or (*(call.classes or classes), *_more_classes(op, call)):
                 yield trial_of(op, dtype, call, name, accumulate)
+
+
+def _more_classes(op: str, call: Call) -> tuple[str, ...]:
+    """Return the classes of the judge alone: a variance of numbers that are far from 0."""
+    return (FAR,) if op in _VARIANCES and call.classes is None else ()
 
 
 def _sizes_of(op: str, call: Call, shapes: Sequence[Any] | None) -> Iterator[Call]:
@@ -328,9 +335,14 @@ def trial_of(
 ) -> Trial:
     """Return the trial of a call, filled by a data class."""
     seed = f"{op} {dtype} {call.title} {data_class}"
+    first = next((n for n, x in call.arguments.items() if isinstance(x, Operand)), None)
     arguments = {
-        name: filled(dtype, x, data_class, f"{seed} {name}") for name, x in call.arguments.items()
-    }
+        name: filled(
+            dtype, x, "ordinary" if data_class == FAR and name != first else data_class,
+            f"{seed} {name}",
+        )
+        for name, x in call.arguments.items()
+    }  # fmt: skip
     title = call.title + ("" if data_class == "ordinary" else f", {data_class}")
     case = Case(op, call.group, dtype, title, arguments, lambda: ())
     return Trial(case, lambda: by_definition(op, dtype, arguments, accumulate))

@@ -19,6 +19,8 @@ from suanzi.truth import definitions
 
 Array = NDArray[np.float64]
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
+MANY = 8
+"""Wrong elements whose errors show whether they are of rounding."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,13 @@ def diagnosed(result: Result) -> Finding:
         said = look(result, wrong)
         if said is not None:
             return Finding(said[0], f"{said[1]} ({count} wrong)", result.case.id)
+    return numbers(result)
+
+
+def numbers(result: Result) -> Finding:
+    """Return where a result is wrong, if nothing else is known of it."""
+    wrong = result.bound.wrong(result.found)
+    count = f"{int(wrong.sum())} of {wrong.size} elements"
     at = tuple(map(int, np.argwhere(wrong)[0]))
     words = f"{_place(at)}: {result.found[at]:.9g}, not {result.truth[at]:.9g}"
     edge = _edge(wrong)
@@ -226,7 +235,7 @@ def _lower(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     mixed = min((signs > 0).mean(), (signs < 0).mean()) > 0.1
     # Another formula is off by a smooth function: neighbours have errors of the same sign.
     turns = float((ordered[1:] != ordered[:-1]).mean()) if ordered.size > 1 else 0.0
-    if r.case.op not in definitions() or wrong.sum() < 8 or not mixed or turns < 0.25:
+    if r.case.op not in definitions() or wrong.sum() < MANY or not mixed or turns < 0.25:
         return None
     with np.errstate(all="ignore"):
         times = float(np.nanmax((np.abs(r.found - r.truth) / r.bound.allowed)[wrong]))

@@ -6,9 +6,10 @@ does not count for it.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from suanzi.judgement.arguments import (
     misfit,
     refuse_signature,
     request,
+    without_defaults,
 )
 from suanzi.judgement.cases import Bound, Trial, spread, trials, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
@@ -45,6 +47,10 @@ _AGAIN = 3
 """How many cases are called twice, and in another batch."""
 _STUCK = 3
 """After so many crashes a dtype is left, and after so many calls without an answer the kernel."""
+_ARGUMENTS = re.compile(
+    r"TypeError.*(required (positional|keyword)|unexpected keyword|positional arg)"
+)
+"""An error of Python for arguments that a function does not have."""
 _OUTCOMES = {"crashed": "JD002", "hung": "JD003", "broken": "JD102", "unsupported": "JD503"}
 
 
@@ -61,7 +67,12 @@ class Judging:
         criteria: Sequence[Criterion] = (),
         backward: bool = False,
         accumulate: str | None = None,
+        fit: Callable[[Case], Case] = lambda case: case,
     ) -> None:
+        """Take who answers; `fit` returns a case as it is put to the kernel."""
+        self.fit = fit
+        self.opaque = False
+        """Whether nothing is known of the kernel's parameters: it takes any."""
         self.asked, self.must, self.backward = asked, must, backward
         self.criteria = criteria
         self.lower = accumulate in ("float16", "bfloat16", "tfloat32")
@@ -105,7 +116,7 @@ class Judging:
 
     def _ask(self, case: Case) -> Answer | Unanswered:
         """Make a call; a process that has lost its device is started again before the next one."""
-        answer = self.asked.ask(case)
+        answer = self.asked.ask(self.fit(case))
         if isinstance(answer, Unanswered) and answer.words.startswith("JD004"):
             restart = getattr(self.asked, "restart", None)
             self.lost = restart is None
@@ -134,8 +145,10 @@ class Judging:
             code = "JD505" if case.group == "broadcast" else "JD001"
             if case.dtype != "float32" and _is_of_dtype(answer.words):
                 code = "JD503"
-            elif self.form not in (None, _form(case)) or (
-                case.group == "sizes" and _is_refused(case)
+            elif (
+                (self.opaque and _ARGUMENTS.search(answer.words))
+                or self.form not in (None, _form(case))
+                or (case.group == "sizes" and _is_refused(case))
             ):
                 code = "JD505"
             return Finding(code, answer.words, case.id), None
@@ -359,7 +372,11 @@ def judge_request(
             f"of {framework}. Judge a kernel that computes a gradient itself as "
             f"{wanted.key}_bwd."
         )
-    judging = Judging(asked, wanted.must, wanted.criteria, backward, wanted.accumulate)
+    judging = Judging(
+        asked, wanted.must, wanted.criteria, backward, wanted.accumulate,
+        lambda case: case if framework == "C" else without_defaults(case, accepted, wanted.params),
+    )  # fmt: skip
+    judging.opaque = framework != "C" and {"*", "**"} <= {*accepted}
     results: list[CaseResult] = []
     seen: set[str] = set()
     stuck: Counter[str] = Counter()

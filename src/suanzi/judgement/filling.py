@@ -18,6 +18,9 @@ from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.nn._calls import CLASSES, Operand
 from suanzi.conformance.subjects.wire import Data
 
+FAR = "far from 0"
+"""A class of the judge alone: the first operand is so, the others are ordinary."""
+
 Array = NDArray[np.float64]
 Fill = Callable[[str, Operand, np.random.Generator], Array]
 
@@ -88,6 +91,11 @@ def _outliers(dtype: str, x: Operand, random: np.random.Generator) -> Array:
     return np.asarray(np.clip(found, -most, most))
 
 
+def _far(dtype: str, x: Operand, random: np.random.Generator) -> Array:
+    """Ordinary numbers around a large one: what is left of their differences is few digits."""
+    return _ordinary(dtype, x, random) + (64.0 if FORMATS[dtype].mantissa < 20 else 1000.0)
+
+
 def _special(dtype: str, x: Operand, random: np.random.Generator) -> Array:
     found = _ordinary(dtype, x, random)
     if not x.shape or not found.size:
@@ -102,5 +110,6 @@ def _special(dtype: str, x: Operand, random: np.random.Generator) -> Array:
 _FILLS: Mapping[str, Fill] = {
     "ordinary": _ordinary, "whole numbers": _whole, "many magnitudes": _wide,
     "constant": _constant, "outliers": _outliers, "special values": _special,
+    FAR: _far,
 }  # fmt: skip
 assert set(_FILLS) >= set(CLASSES)

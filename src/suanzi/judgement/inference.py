@@ -19,7 +19,7 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import NARROW
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.cases import Bound, Trial, chosen, spacing_at
-from suanzi.judgement.diagnosis import SUMS, Hypothesis
+from suanzi.judgement.diagnosis import MANY, SUMS, Hypothesis, Result, numbers
 from suanzi.judgement.findings import Finding
 from suanzi.judgement.verdict import CaseResult
 from suanzi.truth import definitions
@@ -47,7 +47,27 @@ def inferred(
         finding = _of_group([results[i] for i in places], judged, params) if wrong else None
         for i in wrong if finding is not None else ():
             found[i] = replace(found[i], finding=finding)
+        lower = sum(f.code == "JD401" for i in wrong if (f := results[i].finding) is not None)
+        if finding is None and sum(_is_another(results[i]) for i in wrong) > lower:
+            for i in wrong:
+                found[i] = _without_arithmetic(found[i])
     return found
+
+
+def _is_another(r: CaseResult) -> bool:
+    """Tell whether a result has many errors that are none of rounding: another formula."""
+    if r.finding is None or r.finding.code != "JD404" or "constant" in r.id:
+        return False
+    return any(b.wrong(m).sum() >= MANY for b, m in zip(r.expected, r.made, strict=False))
+
+
+def _without_arithmetic(r: CaseResult) -> CaseResult:
+    """Return a result whose errors were taken for those of a lower arithmetic, as wrong numbers."""
+    if r.finding is None or r.finding.code != "JD401" or r.case is None:
+        return r
+    pairs = zip(r.expected, r.made, strict=False)
+    first = next(((b, m) for b, m in pairs if b.wrong(m).any()), None)
+    return r if first is None else replace(r, finding=numbers(Result(r.case, *first, {})))
 
 
 def _of_group(

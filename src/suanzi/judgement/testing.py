@@ -8,7 +8,7 @@ from typing import Any
 
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.subjects.kernel_adapter import Adapter
-from suanzi.judgement.arguments import misfit, request
+from suanzi.judgement.arguments import misfit, request, without_defaults
 from suanzi.judgement.cases import Trial
 from suanzi.judgement.cases import trials as trials_of
 from suanzi.judgement.engine import Judging
@@ -48,9 +48,13 @@ def judged(
             if lost:
                 pytest.skip(f"the device was lost in {lost[0]}")
             adapter = Adapter(function(**given), framework=framework, device=device)
-            if why := misfit(trial.case, adapter.accepted(), wanted.params):
+            accepted = adapter.accepted()
+            if why := misfit(trial.case, accepted, wanted.params):
                 pytest.skip(f"the kernel does not fit this case: {why}")
-            judging = Judging(Local(adapter), wanted.must, accumulate=wanted.accumulate)
+            judging = Judging(
+                Local(adapter), wanted.must, accumulate=wanted.accumulate,
+                fit=lambda case: without_defaults(case, accepted, wanted.params),
+            )  # fmt: skip
             found = judging.judged(trial)
             if judging.lost:
                 lost.append(suanzi_case)

@@ -229,7 +229,12 @@ class Adapter:
         Marks follow a name: ``/`` by position alone, ``!`` by name alone, ``=`` with a default.
         """
         try:
-            parameters = inspect.signature(self.kernel).parameters.values()
+            parameters = list(inspect.signature(self.kernel).parameters.values())
+            forward = getattr(self.kernel, "forward", None)
+            if callable(forward) and all(
+                p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+            ):
+                parameters = list(inspect.signature(forward).parameters.values())  # torch.nn.Module
         except (TypeError, ValueError):
             return ["?"]
         marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
