@@ -53,7 +53,8 @@ def softmax_online(x: Array) -> Array:
     for start in range(0, x.shape[-1], 64):
         part = y[..., start : start + 64]
         new = np.maximum(top, part.max(-1, keepdims=True))
-        total = total * np.exp(top - new) + np.exp(part - new).sum(-1, keepdims=True)
+        shift = np.where(new == -np.inf, f32(0), new)  # a part that is masked
+        total = total * np.exp(top - shift) + np.exp(part - shift).sum(-1, keepdims=True)
         top = new
     return (np.exp(y - top) / total).astype(x.dtype)
 

@@ -77,8 +77,8 @@ class Judging:
         self.criteria = criteria
         self.lower = accumulate in ("float16", "bfloat16", "tfloat32")
         self.earlier: dict[str, NDArray[np.float64]] = {}
-        self.form: tuple[int, bool] | None = None
-        """That of the first call that was answered."""
+        self.forms: set[tuple[int, bool] | None] = set()
+        """Those of the calls that were answered."""
         self.lost = False
         """Whether the device is lost, and with it this process."""
         self.made: list[NDArray[np.float64]] = []
@@ -147,12 +147,12 @@ class Judging:
                 code = "JD503"
             elif (
                 (self.opaque and _ARGUMENTS.search(answer.words))
-                or self.form not in (None, _form(case))
+                or (self.forms and _form(case) not in self.forms)
                 or (case.group == "sizes" and _is_refused(case))
             ):
                 code = "JD505"
             return Finding(code, answer.words, case.id), None
-        self.form = _form(case) if self.form is None else self.form
+        self.forms.add(_form(case))
         expected = _without_target(case, expected, len(answer.outputs))
         if len(answer.outputs) < len(expected):
             words = f"{len(answer.outputs)} instead of {len(expected)}"
