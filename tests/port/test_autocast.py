@@ -120,8 +120,11 @@ def test_what_lists_do_not_explain_is_not_judged() -> None:
         ("linear", ["f32", "f32"], "f32", CUDA),
         ("linear", ["f64", "f64"], "f64", CUDA),
         ("kron", ["f32", "f32"], "bf16", CUDA),
+        ("float", ["bf16"], "f32", CUDA),
+        ("transpose", ["f32"], "f32", CUDA),
     ):
-        assert not judged("paddle", call).findings
+        for level in ("O1", "O2"):
+            assert not judged("paddle", call, level=level).findings
 
 
 def test_it_is_recorded() -> None:

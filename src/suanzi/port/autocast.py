@@ -164,6 +164,8 @@ def judge(
     if theirs is None:
         # What autocast casts, the program has to cast itself there.
         return Cast(was, was) if policy != "others" else None
+    if call.operator not in {*ours.policies, *theirs.policies}:
+        return None  # a view, a cast, or one that no list has
     other = theirs.policy(call.operator)
     changed = [here or dt for dt, here in zip(floats, there, strict=True)]
     computed = theirs.computed(call.operator, lower, changed)
