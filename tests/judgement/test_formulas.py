@@ -243,9 +243,26 @@ def softmax_in_blocks(x: Any) -> Any:
         ("is_inf", lambda x: np.isinf(x), True),
         ("is_inf", lambda x: x == f(math.inf), False),
         ("max", lambda x, y: np.fmax(x, y), False),
+        ("round", lambda x: np.round(x), True),
+        ("round", lambda x: np.floor(x + f(0.5)), False),
     ],
 )
 def test_values_at_the_ends(op: str, kernel: Callable[..., Any], right: bool) -> None:
     with np.errstate(all="ignore"):
         verdict = sz.judge(kernel, op, dtypes="float32", framework="numpy")
     assert bool(verdict) == right, f"{verdict}"
+
+
+def test_a_loss_of_classes_need_not_take_probabilities() -> None:
+    def cross_entropy(logits: Any, target: Any) -> Any:
+        if target.dtype.kind == "f":
+            raise IndexError("targets are classes")
+        shifted = logits - logits.max(1, keepdims=True)
+        rows = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+        counts = target != -100
+        picked = np.take_along_axis(rows, np.where(counts, target, 0)[:, None], 1)[:, 0]
+        return np.asarray(-(picked * counts).sum() / counts.sum(), logits.dtype)
+
+    with np.errstate(all="ignore"):
+        verdict = sz.judge(cross_entropy, "cross_entropy", dtypes="float32")
+    assert verdict, f"{verdict}"

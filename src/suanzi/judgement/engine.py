@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion
@@ -77,7 +78,7 @@ class Judging:
         self.criteria = criteria
         self.lower = accumulate in ("float16", "bfloat16", "tfloat32")
         self.earlier: dict[str, NDArray[np.float64]] = {}
-        self.forms: set[tuple[int, bool] | None] = set()
+        self.forms: set[tuple[int, bool, str] | None] = set()
         """Those of the calls that were answered."""
         self.lost = False
         """Whether the device is lost, and with it this process."""
@@ -261,11 +262,13 @@ def _without_target(case: Case, expected: Sequence[Bound], count: int) -> Sequen
     return expected[:count] if every_gradient(key)[count:] == ["target"] else expected
 
 
-def _form(case: Case) -> tuple[int, bool] | None:
-    """Return what a kernel may be limited to: a number of axes, and heads of one width."""
-    shapes = {n: x.shape for n, x in case.arguments.items() if isinstance(x, Data)}
-    widths = {shapes[n][-1:] for n in ("q", "v") if n in shapes}
-    return (len(next(iter(shapes.values()))), len(widths) < 2) if shapes else None
+def _form(case: Case) -> tuple[int, bool, str] | None:
+    """Return what a kernel may be limited to: axes, heads of one width, classes as targets."""
+    given = {n: x for n, x in case.arguments.items() if isinstance(x, Data)}
+    widths = {given[n].shape[-1:] for n in ("q", "v") if n in given}
+    target = given["target"].dtype if "target" in given else ""
+    kind = "floats" if target in FORMATS else target
+    return (len(next(iter(given.values())).shape), len(widths) < 2, kind) if given else None
 
 
 def _is_refused(case: Case) -> bool:

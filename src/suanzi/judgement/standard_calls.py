@@ -104,6 +104,12 @@ for _name in ("abs", "reciprocal", "square", "sqrt", "rsqrt", "floor", "ceil", "
               "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
               "atanh", "exp", "expm1", "log", "log1p", "log10", "log2", "logical_not"):  # fmt: skip
     _each(_name, "x")
+CALLS["round"] = [
+    *CALLS["round"][0],
+    Call("halves", {"x": Operand((2, 6), values=(0.5, 1.5, 2.5, 3.5, 4.5, 5.5,
+                                                 -0.5, -1.5, -2.5, -3.5, -4.5, 7.25))},
+         "special", ("ordinary",)),
+], ALL  # fmt: skip
 for _name in ("sign", "is_nan", "is_inf", "is_finite"):
     _each(_name, "input")
 CALLS["muladd"] = [Call("4 by 7", {n: Operand((4, 7)) for n in ("x", "y", "a")})], FEW
