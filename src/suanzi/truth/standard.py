@@ -13,6 +13,7 @@ import numpy as np
 
 from suanzi.truth import functions as f
 from suanzi.truth import tracked as t
+from suanzi.truth.axes import axes_of
 from suanzi.truth.define import truth_of
 from suanzi.truth.rounding import ROUNDED, rounded
 from suanzi.truth.tracked import Tracked, tracked
@@ -309,7 +310,7 @@ Axis = int | Sequence[int] | None
 def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
     if axis is None or (isinstance(axis, list | tuple) and not axis):
         return tuple(range(ndim))
-    return tuple(t.axes_of(axis, ndim))
+    return tuple(axes_of(axis, ndim))
 
 
 @truth_of("reduce")

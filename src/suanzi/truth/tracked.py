@@ -27,6 +27,8 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
+from suanzi.truth.axes import axes_of
+
 BITS = 200
 """The precision of exact values, in bits."""
 _FUNCTIONS = 8.0
@@ -172,10 +174,7 @@ class Tracked:
         """The product of matrices, a sum of products; axes before the last two are broadcast."""
         y = tracked(other)
         if self.shape[-1] != y.shape[-2]:
-            raise ValueError(
-                f"shapes {self.shape} and {y.shape} do not fit: {self.shape[-1]} columns, "
-                f"{y.shape[-2]} rows"
-            )
+            raise ValueError(f"{self.shape[-1]} columns, {y.shape[-2]} rows: the shapes do not fit")
         left = Tracked(self.value[..., :, :, None], self.error[..., :, :, None])
         right = Tracked(y.value[..., None, :, :], y.error[..., None, :, :])
         return (left * right).sum(-2)
@@ -308,18 +307,6 @@ def _varied(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _larger(a: Any, b: Any) -> Any:
     return a if a != a or a >= b else b
-
-
-def axes_of(axis: int | Sequence[int] | None, ndim: int) -> list[int]:
-    """Return axes that are named from the front or the end, from the front; all for None."""
-    if axis is None:
-        return list(range(ndim))
-    found = []
-    for a in (axis,) if isinstance(axis, int) else axis:
-        if not -ndim <= a < ndim:
-            raise IndexError(f"axis {a} is out of range for {ndim} axes")
-        found.append(a % ndim)
-    return found
 
 
 def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
