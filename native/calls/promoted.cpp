@@ -8,7 +8,7 @@ namespace suanzi {
 bool Promoted::keeps_dtype(PyObject* first, PyObject* second) {
   nb::object keep;
   const RuleTable* table = rules_argument(Py_None, keep);
-  if (!table || table->gates(name)) return false;
+  if (!table) return false;
   if (its_class >= RuleTable::class_count) its_class = operator_class(nb::str(name).ptr());
   if (its_class >= RuleTable::class_count) return false;
   Operand x, y;
@@ -16,7 +16,7 @@ bool Promoted::keeps_dtype(PyObject* first, PyObject* second) {
     return false;
   std::size_t a = operand_code(first, x, *table), b = operand_code(second, y, *table);
   if (a == RuleTable::operand_count || b == RuleTable::operand_count) return false;
-  return table->get(its_class, a, b) == static_cast<std::uint8_t>(x.dtype);
+  return !table->gates(name, a, b) && table->get(its_class, a, b) == static_cast<std::uint8_t>(x.dtype);
 }
 
 const Tensor* Promoted::matrices(PyObject* object) {

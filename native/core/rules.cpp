@@ -87,8 +87,8 @@ std::size_t operator_class(PyObject* name) {
 
 void init_rules(nb::module_& m) {
   nb::class_<RuleTable> cls(m, "RuleTable", "The remembered answers of one rule set.");
-  cls.def(nb::init<std::vector<std::string>, bool, bool>(), nb::arg("own_rules"), nb::arg("checks_integers"),
-          nb::arg("saturates"))
+  cls.def(nb::init<std::vector<std::string>, std::vector<std::string>, bool, bool>(), nb::arg("own_rules"),
+          nb::arg("for_unequal"), nb::arg("checks_integers"), nb::arg("saturates"))
       .def(
           "_remember",
           [](RuleTable& t, std::size_t operator_class, std::size_t a, std::size_t b, const DtypeInfo& answer) {

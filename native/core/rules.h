@@ -1,6 +1,9 @@
 // native/core/rules.h: the answers of one rule set, remembered cell by cell.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/python.h"
 
 namespace suanzi {
@@ -21,16 +24,18 @@ class RuleTable {
   static constexpr std::uint8_t unknown = 0xFF;
   static constexpr std::uint8_t refused = 0xFE;
 
-  RuleTable(std::vector<std::string> own_rules, bool checks_integers, bool saturates)
-      : own_rules_(std::move(own_rules)), checks_integers_(checks_integers), saturates_(saturates),
-        cells_(class_count * operand_count * operand_count, unknown) {}
+  RuleTable(std::vector<std::string> own_rules, std::vector<std::string> for_unequal, bool checks_integers,
+            bool saturates)
+      : own_rules_(std::move(own_rules)), for_unequal_(std::move(for_unequal)), checks_integers_(checks_integers),
+        saturates_(saturates), cells_(class_count * operand_count * operand_count, unknown) {}
 
-  // Whether some operator has a rule of its own, so that its class does not answer for it.
-  bool gates_operators() const { return !own_rules_.empty(); }
-  bool gates(const std::string& operator_name) const {
-    for (const std::string& name : own_rules_)
-      if (name == operator_name) return true;
-    return false;
+  // Whether an operator has a rule of its own, so that its class does not answer for it; for operands, by their codes,
+  // whether it has one that concerns them.
+  bool gates(std::string_view operator_name) const {
+    return has(own_rules_, operator_name) || has(for_unequal_, operator_name);
+  }
+  bool gates(std::string_view operator_name, std::size_t a, std::size_t b) const {
+    return has(own_rules_, operator_name) || (a != b && has(for_unequal_, operator_name));
   }
   // Whether the value of a Python int has a say, unless every integer dtype holds it.
   bool checks_integers() const { return checks_integers_; }
@@ -48,7 +53,11 @@ class RuleTable {
   static std::size_t position(std::size_t operator_class, std::size_t a, std::size_t b) {
     return (operator_class * operand_count + a) * operand_count + b;
   }
-  std::vector<std::string> own_rules_;  // the operators that have one
+  static bool has(const std::vector<std::string>& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+  std::vector<std::string> own_rules_;    // the operators that have one
+  std::vector<std::string> for_unequal_;  // those that have one for operands of different codes only
   bool checks_integers_;
   bool saturates_;
   std::vector<std::uint8_t> cells_;

@@ -157,12 +157,13 @@ bool promoted_of(Which which, PyObject* a, PyObject* b, Dtype& promoted) {
   static std::size_t classes[] = {RuleTable::class_count, RuleTable::class_count, RuleTable::class_count};
   std::size_t& its_class = classes[which];
   if (its_class == RuleTable::class_count) its_class = operator_class(nb::str(names[which]).ptr());
-  if (!table || its_class == RuleTable::class_count || table->gates(names[which])) return false;
+  if (!table || its_class == RuleTable::class_count) return false;
   Operand x, y;
   if (!read_operand(a, x) || !read_operand(b, y)) return false;
-  std::uint8_t cell = table->get(its_class, operand_code(a, x, *table), operand_code(b, y, *table));
+  const std::size_t codes[] = {operand_code(a, x, *table), operand_code(b, y, *table)};
+  if (table->gates(names[which], codes[0], codes[1])) return false;
+  std::uint8_t cell = table->get(its_class, codes[0], codes[1]);
   if (cell == RuleTable::refused) {
-    const std::size_t codes[] = {operand_code(a, x, *table), operand_code(b, y, *table)};
     refuse_dtypes(names[which], keep.ptr(), codes, 2);
   }
   if (cell >= dtype_count) return false;

@@ -37,7 +37,12 @@ std::size_t operand_code(PyObject* x, const RuleTable& table, PyObject*& checked
 }
 
 PyObject* recall(const RuleTable& table, PyObject* rules, PyObject* op, std::size_t key, std::size_t a, std::size_t b) {
-  if (key && table.gates_operators()) return nullptr;
+  if (key) {
+    Py_ssize_t length;
+    const char* name = PyUnicode_AsUTF8AndSize(op, &length);
+    if (!name) PyErr_Clear();
+    if (!name || table.gates({name, static_cast<std::size_t>(length)}, a, b)) return nullptr;
+  }
   std::uint8_t cell = table.get(key, a, b);
   if (cell < dtype_count) return Py_NewRef(dtype_object(cell));
   const std::size_t codes[] = {a, b};

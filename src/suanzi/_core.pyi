@@ -93,7 +93,7 @@ DTYPES: tuple[DType, ...]
 class RuleTable:
     """The remembered answers of one rule set."""
 
-    def __init__(self, own_rules: Sequence[str], checks_integers: bool, saturates: bool) -> None: ...
+    def __init__(self, own_rules: Sequence[str], for_unequal: Sequence[str], checks_integers: bool, saturates: bool) -> None: ...
 
     def _remember(self, operator_class: int, a: int, b: int, answer: DType) -> None:
         """Remembers the engine's answer to a cell."""

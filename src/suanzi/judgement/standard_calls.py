@@ -50,7 +50,7 @@ MORE: dict[str, Sequence[Call]] = {
                                   "v": Operand((1, 2, 149, 8))}, "sizes", ("ordinary",)),
     ],
 }  # fmt: skip
-"""Calls beside those of the kit, before them: the form that most kernels are written for, and
+"""Calls before those of the kit: the form that most kernels are written for, and
 results larger than a tile."""
 
 

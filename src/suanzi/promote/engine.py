@@ -135,7 +135,7 @@ def _remember(result: Answer) -> None:
         return
     if result.layer is Layer.EXACT or (rules.on_loss != "ignore" and _may_lose(result)):
         return
-    if op.name in rules.scopes():
+    if op.name in rules.scopes() and not (alike and op.name in rules.for_unequal):
         return
     for o in result.operands:
         if o.role is Role.NUMBER and rules.join is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -63,6 +63,16 @@ def declare_class(
     OPERATORS[name], OPERANDS[name] = operator_class, operands
     for word in (name, *(symbol for symbol, of in SYMBOLS.items() if of == name)):
         AS_TYPED[word] = operator_class
+
+
+def typed(names: Collection[str]) -> list[str]:
+    """Return operators as they may be typed: by name and by Python's symbol.
+
+    >>> typed({"equal"})
+    ['equal', '==']
+    """
+    symbols = [symbol for symbol, of in SYMBOLS.items() if of in names]
+    return [*sorted(names), *symbols]
 
 
 OUTSIDE: dict[str, tuple[int, ...]] = {

@@ -85,12 +85,13 @@ def explain(
     >>> import suanzi as sz
     >>> sz.explain(sz.int32, sz.bfloat16, rules="torch")
     int32, bfloat16 -> bfloat16
-      rules   torch, PyTorch
-      why     table: row i32, column bf16
-      source  PyTorch (2.13.0): torch.promote_types, every pair tested
-      lost    int32 in bfloat16: 257 becomes 256
-      fix     cast the int32 operand to float64
-              x.to(torch.float64)
+      rules    torch, PyTorch
+      why      table: row i32, column bf16
+      source   PyTorch (2.13.0): torch.promote_types, every pair tested
+      lost     int32 in bfloat16: 257 becomes 256
+      rounded  operands, before computing: 257 + -256 gives 0; operands in float32 would give 1
+      fix      cast the int32 operand to float64
+               x.to(torch.float64)
     >>> sz.explain(sz.bfloat16, sz.ZeroDim("f32"), rules="cann", op="mul", like="torch").fix.code
     'aclnnCast(x, ACL_BF16)'
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from os.path import abspath
 from types import MappingProxyType
@@ -26,6 +27,7 @@ from suanzi.promote.operators import (
     Scope,
     in_scope,
     is_tabulated,
+    typed,
 )
 from suanzi.promote.results import results
 from suanzi.promote.writing import WriteRule
@@ -122,8 +124,11 @@ class RuleSet(_core.RuleTable):
     """What operators were answered, by operator and operands; kept for the next call."""
 
     def __post_init__(self) -> None:
+        own = {key for key in self.scopes() if isinstance(key, str) and key not in OUTSIDE}
+        equal = own & self.for_unequal
         super().__init__(
-            own_rules=[key for key in self.scopes() if isinstance(key, str) and key not in OUTSIDE],
+            own_rules=typed(own - equal),
+            for_unequal=typed(equal),
             checks_integers=self.overflow == "refuse",
             saturates=self.float8_overflow == "largest",
         )
@@ -159,6 +164,16 @@ class RuleSet(_core.RuleTable):
         """Yield the operators and classes that have rules of their own."""
         for rules in (self.gates, self.zero_dims, self.pairs, self.turned, self.numbers_yield_in):
             yield from rules
+
+    @cached_property
+    def for_unequal(self) -> frozenset[str]:
+        """The operators whose only rule of their own is a gate, which equal dtypes always pass."""
+        others = (self.zero_dims, self.pairs, self.turned, self.numbers_yield_in)
+        return frozenset(
+            name
+            for name, gate in self.gates.items()
+            if isinstance(name, str) and not gate.first and all(name not in one for one in others)
+        )
 
     def gate(self, op: Operator) -> layers.Gate | None:
         """Return the gate of an operator, or None where every pair may meet."""

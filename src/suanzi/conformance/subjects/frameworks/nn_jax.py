@@ -94,7 +94,7 @@ def rows(weight, indices, padding_idx):
 
 
 def one_hot(indices, num_classes, dtype):
-    """Return indices as rows of zeros and a one; JAX is told how many classes there are."""
+    """Return indices as rows of zeros and a one; JAX takes the number of classes."""
     if num_classes < 0:
         raise Unsupported("JAX's one_hot takes the number of classes")
     return jax.nn.one_hot(indices, num_classes, dtype=dtype)
