@@ -172,8 +172,8 @@ FAULTS = (
     Fault(
         "a reduction leaves out an element that is alone behind the last whole vector",
         "kernels/reduction_rows.inc",
-        "if (done < n) {\n      next.load_some",
-        "if (done < n && !(planted(#) && n - done == 1)) {\n      next.load_some",
+        "if (done < n) {\n    next.load_some(x + done, n - done);",
+        "if (done < n && !(planted(#) && n - done == 1)) {\n    next.load_some(x + done, n - done);",
         "reduce",
     ),
     Fault(
