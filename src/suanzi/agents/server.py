@@ -102,7 +102,8 @@ async def call(name: str, arguments: Mapping[str, Any]) -> Answer:
     tool = known[name]
     check(tool, arguments)
     if not tool.apart:
-        return await anyio.to_thread.run_sync(tool.call, arguments)
+        found: Answer = await anyio.to_thread.run_sync(tool.call, arguments)
+        return found
     return await _apart(tool, arguments)
 
 

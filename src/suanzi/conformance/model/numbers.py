@@ -229,7 +229,7 @@ _DOUBLE = struct.Struct("<d"), struct.Struct("<Q")
 
 def encode_float(form: Format, x: float) -> int:
     """The bits of the number nearest to a Python float, as `encode` has them, in less time."""
-    (bits,) = _DOUBLE[1].unpack(_DOUBLE[0].pack(x))
+    bits: int = _DOUBLE[1].unpack(_DOUBLE[0].pack(x))[0]
     exact = bits & (2**63 - 1)
     # The exponent is that of the format; what is not normal there is left to the general rule.
     magnitude = exact - ((1023 - form.bias) << 52)
