@@ -136,3 +136,18 @@ def test_the_line_that_called_a_library_and_its_layer(frameworks: Path) -> None:
     (made, _) = [one.where for one in calls.calls if one.operator == "ones"]
     assert made is not None
     assert (made.by, made.layer) == (None, "")
+
+
+def test_an_object_that_refuses_attributes_is_no_layer(frameworks: Path) -> None:
+    library = frameworks / "site-packages"
+    library.mkdir()
+    odd = "class Odd:\n    def __getattr__(self, name):\n        raise RuntimeError(name)\n\n"
+    odd += "    def add(self, x, y):\n        return paddle.add(x, y)\n"
+    (library / "odd.py").write_text(f"import paddle\n\n{odd}")
+    program = f"import sys\nsys.path.insert(0, {str(library)!r})\nimport odd, paddle\n"
+    program += "odd.Odd().add(paddle.ones([2]), paddle.ones([2], 'float64'))\n"
+    calls = recorded(frameworks, "paddle", program)
+    assert calls.missed == 0
+    (where,) = [one.where for one in calls.calls if one.operator == "add"]
+    assert where is not None
+    assert where.by is not None

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import types
+import weakref
 
 try:
     from ...standard import other_names
@@ -127,7 +128,8 @@ def called_from(frame, is_own):
         if "by" not in found and is_own(file) and not is_installed(file):
             found["by"] = [file, frame.f_lineno]
         one = frame.f_locals.get("self")
-        if hasattr(one, "forward") or hasattr(one, "construct"):
+        # Of the type: an object may compute its attributes, or refuse to.
+        if hasattr(type(one), "forward") or hasattr(type(one), "construct"):
             layers.append(one)
         frame = frame.f_back
     path = layer_path(layers)
@@ -136,17 +138,31 @@ def called_from(frame, is_own):
     return found
 
 
+_PATHS = weakref.WeakKeyDictionary()
+"""The paths of layers in a model, by the layer's identity: a model is listed once."""
+
+
 def layer_path(layers):
     """Return the path of the first of some layers in the last, the model, which has the others."""
     if len(layers) < 2 or layers[0] is layers[-1]:
         return ""
+    inner, model = layers[0], layers[-1]
+    try:
+        found = _PATHS.get(model) or {}
+        if id(inner) not in found:
+            found = _PATHS[model] = {id(one): path for path, one in listed(model)}
+    except TypeError:  # it has no hash, or cannot be referred to
+        return ""
+    path = found.get(id(inner))
+    return "{}.{}".format(type(model).__name__, path) if path else ""
+
+
+def listed(model):
+    """Return the layers of a model with their paths, as its framework lists them."""
     for name in ("named_modules", "named_sublayers", "cells_and_names"):
-        listed = getattr(layers[-1], name, None)
-        if listed is not None:
-            for path, one in listed():
-                if one is layers[0]:
-                    return "{}.{}".format(type(layers[-1]).__name__, path)
-    return ""
+        if hasattr(type(model), name):
+            return getattr(model, name)()
+    return ()
 
 
 def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None):
