@@ -158,11 +158,11 @@ def test_truth_reads_and_writes_files(tmp_path: Path) -> None:
         ({"inputs": [tensor([1], "f33")]}, "f33"),
         ({"inputs": [{"npy": "no.npy"}]}, "'no.npy' cannot be read: No such file"),
         ({"inputs": [tensor([1])], "params": {"axes": 1}}, "axes"),
-        ({"inputs": [tensor([1])], "params": {"axis": 7}}, r"does not take shapes \(1,\) with par"),
+        ({"inputs": [tensor([1])], "params": {"axis": 7}}, r"take x of shape \(1,\), axis=7"),
         ({"inputs": {"y": tensor([1])}}, r"it is softmax\(x, axis\)"),
         ({"inputs": {"x": tensor([1])}, "params": {"x": 1}}, "x is in inputs and in params"),
         ({"op": "matmul", "inputs": [tensor([[1, 2]])] * 2}, "2 columns, 1 rows"),
-        ({"op": "add", "inputs": [tensor([1, 2]), tensor([1, 2, 3])]}, "does not take shapes"),
+        ({"op": "add", "inputs": [tensor([1, 2]), tensor([1, 2, 3])]}, "it does not take .*shape"),
     ],
 )
 def test_truth_says_what_is_expected(given: dict[str, Any], said: str) -> None:

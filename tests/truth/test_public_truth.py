@@ -242,3 +242,19 @@ def test_a_bound_has_the_rounding_of_the_result() -> None:
     assert (errors["float32"] > errors["float64"]).all()
     half = 2.0**-9 * truth.softmax(x)
     assert (errors["bfloat16"] < 2.2 * half).all()
+
+
+BAD: list[tuple[str, Any]] = [
+    ("softmax", lambda: truth.softmax(np.float32(3))),
+    ("softmax", lambda: truth.softmax(np.ones(3, np.float32), axis=5)),
+    ("matmul", lambda: truth.matmul(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32))),
+    ("add", lambda: truth.add(np.ones(2, np.float32), np.ones(3, np.float32))),
+    ("gather", lambda: truth.gather(np.ones(3, np.float32), np.array([7]))),
+    ("fft_c2c", lambda: truth.fft_c2c(np.zeros(0, np.complex64))),
+]
+
+
+@pytest.mark.parametrize(("name", "call"), BAD)
+def test_arguments_that_do_not_fit_are_a_status(name: str, call: Any) -> None:
+    with pytest.raises(sz.InvalidArgument, match=rf"truth\.{name}: it does not take .*shape"):
+        call()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, wraps
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from suanzi._hints import shown
 from suanzi.promote.engine import answer as promoted
 from suanzi.promote.library import rule_set
 from suanzi.standard import record
-from suanzi.status import InvalidArgument
+from suanzi.status import InvalidArgument, StatusError
 from suanzi.truth.define import Definition
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded, unit_of
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
@@ -57,7 +58,8 @@ def plain_function(key: str, definition: Definition) -> Callable[..., Any]:
 
     def truth(*args: Any, **kwargs: Any) -> Any:
         given = _bound_to(name, own, args, kwargs)
-        return _remember(key, given, lambda: _answer(key, definition, given))
+        with _worded(name, given):
+            return _remember(key, given, lambda: _answer(key, definition, given))
 
     truth.__name__ = truth.__qualname__ = name
     truth.__module__ = "suanzi.truth"
@@ -80,7 +82,8 @@ def array_function(name: str, function: Definition) -> Callable[..., Any]:
     @wraps(function)
     def truth(*args: Any, **kwargs: Any) -> Any:
         given = _bound_to(name, own, args, kwargs, "biufcV")
-        return _remember(name, given, lambda: function(**given))
+        with _worded(name, given):
+            return _remember(name, given, lambda: function(**given))
 
     truth.__name__ = truth.__qualname__ = name
     truth.__module__ = "suanzi.truth"
@@ -117,6 +120,22 @@ def _bounded(made: Any, dtype: str, computed: float) -> Any:
     with np.errstate(all="ignore"):
         stored = np.maximum(unit * (np.abs(value) + made.error), least)
     return Bound(value, np.where(np.isfinite(value), made.error + stored, made.error))
+
+
+@contextmanager
+def _worded(name: str, given: Arguments) -> Iterator[None]:
+    """Say which operator does not take which arguments, where its definition raises."""
+    try:
+        yield
+    except StatusError:
+        raise
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
+        said = ", ".join(
+            f"{n} of shape {x.shape}" if isinstance(x, np.ndarray) else f"{n}={shown(x)}"
+            for n, x in given.items()
+        )
+        why = str(error) or type(error).__name__
+        raise InvalidArgument(f"truth.{name}: it does not take {said}: {why}.") from error
 
 
 # ---- arguments -----------------------------------------------------------------------------------
