@@ -311,5 +311,5 @@ def test_a_file_that_ends_early_is_kept() -> None:
     head = {"format": "suanzi-calls/1", "framework": "torch", "version": "1"}
     call = {"call": 0, "op": "exp", "arguments": [{"dtype": "int64"}], "result": "float32"}
     cut = from_records([head, call])
-    assert cut.raised == "it ended without a word"
+    assert cut.raised == "it ended without a message"
     assert len(cut.calls) == 1

@@ -121,7 +121,7 @@ def _joined(files: dict[str, list[Any]]) -> list[dict[str, Any]]:
     """Return the records of several processes with other numbers: those of one that was forked
     begin with the calls that it had from its parent."""
     (first, main), *_ = files.items()
-    found, end = [main[0]], {"end": True, "raised": "it ended without a word"}
+    found, end = [main[0]], {"end": True, "raised": "it ended without a message"}
     counts: Counter[str] = Counter()
     extremes: dict[str, list[Any]] = {}
     numbers: dict[str, list[int]] = {}
@@ -194,7 +194,7 @@ def from_records(records: Iterable[Any]) -> Calls:
     head, *rest = records or [None]
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise InvalidArgument(f"it does not begin with {FORMAT!r}, as a recorder writes it.")
-    raised: str | None = "it ended without a word"
+    raised: str | None = "it ended without a message"
     calls: list[Call] = []
     end: dict[str, Any] = {}
     try:
