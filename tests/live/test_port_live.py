@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,40 @@ def test_the_block_is_recorded_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Non
         now, then = judge(live, [target]), judge(read_calls("examples/port/block.jsonl"), [target])
         assert [f.to_dict()["text"] for f in now] == [f.to_dict()["text"] for f in then]
         assert [f.call.where for f in now] == [f.call.where for f in then]
+
+
+def test_which_calls_are_of_a_forward_under_eval(tmp_path: Path) -> None:
+    program = tmp_path / "net.py"
+    program.write_text(
+        "import torch\n"
+        "class Net(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.frozen = torch.nn.ReLU().eval()\n"
+        "    def forward(self, x):\n"
+        "        return self.frozen(x).sin()\n"
+        "net, x = Net(), torch.ones(3, requires_grad=True)\n"
+        "for _ in range(3):\n"
+        "    net(x).exp()\n"
+        "with torch.no_grad():\n"
+        "    net(x)\n"
+        "try:\n"
+        "    net.eval()('no tensor')\n"
+        "except TypeError:\n"
+        "    x.cos()\n"
+        "net(x)\n"
+        "torch.jit.trace(net, x)\n"
+        "torch.export.export(net, (x,), strict=True)\n"
+    )
+    live = recorded(program)
+    assert live.raised is None
+    found = Counter()
+    for call in live.calls:
+        found[call.operator, call.forward] += call.count
+    assert (found["sin", "train"], found["exp", ""], found["cos", ""]) == (3, 3, 1)
+    assert found["relu", "train"] == 3, "a frozen part of a model in training is trained around"
+    assert found["sin", "eval"] >= 2
+    assert found["exp", "train"] == found["cos", "eval"] == 0
 
 
 def test_what_a_program_did_before_it_failed(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from suanzi.promote.writing import WAYS
 from suanzi.status import InvalidArgument, StatusError
 
 FORMAT = "suanzi-calls/1"
+FORWARDS = ("", "train", "eval")
 _Read = TypeVar("_Read")
 
 
@@ -64,6 +65,8 @@ class Call:
     """How the result is written: one of ``promote.writing.WAYS``; None for a new tensor."""
     where: Where | None = None
     backward: bool = False
+    forward: str = ""
+    """Whether a module's forward made it, under "eval" or "train"; empty: none, or not known."""
     count: int = 1
     symbol: bool | None = None
     """Whether ``**`` was written, not a function; None where that is not known or the same."""
@@ -240,6 +243,7 @@ def _call(record: dict[str, Any]) -> Call:
     where = record.get("where")
     _check("op", isinstance(record["op"], str))
     _check("symbol", record.get("symbol") in (None, True, False))
+    _check("forward", record.get("forward", "") in FORWARDS)
     _check("call", _is_count(record["call"]))
     _check(
         "where", where is None or (isinstance(where[0], str) and all(map(_is_count, where[1:2])))
@@ -254,6 +258,7 @@ def _call(record: dict[str, Any]) -> Call:
         way=way,
         where=None if where is None else _where(where, record),
         backward=bool(record.get("backward")),
+        forward=record.get("forward", ""),
         symbol=record.get("symbol"),
         autocast=_autocast(record.get("autocast")),
     )

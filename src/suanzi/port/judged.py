@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suanzi.port.findings import Finding
+from suanzi.port.given import Given
 from suanzi.port.support import Dtypes
 from suanzi.promote.rules import RuleSet
 
@@ -29,3 +30,5 @@ class Judged:
     """Calls that were judged."""
     dtypes: Dtypes
     """What is known of the dtypes that the target's operators take."""
+    given: Given | None = None
+    """Which calls of a program it was compared with; None: all of a model."""

@@ -17,6 +17,7 @@ from suanzi.dtypes import DType
 from suanzi.port import autocast
 from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
+from suanzi.port.given import Given
 from suanzi.port.judged import Judged
 from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
@@ -200,10 +201,6 @@ def written_in(framework: str) -> RuleSet | None:
     return rule_set(framework) if framework in FRAMEWORKS else None
 
 
-OWN_GRADIENTS = ("mindspore", "paddle", "openvino", "jax", "numpy")
-"""Targets that do not run the backward of the source: they differentiate themselves, or not."""
-
-
 @dataclass(frozen=True)
 class _Carried:
     """What a result is under the target, where it is something else than under the source."""
@@ -214,7 +211,7 @@ class _Carried:
 
 class _Pass:
     def __init__(self, calls: Calls, source: RuleSet, target: RuleSet, on: tuple[str, ...]) -> None:
-        self.calls = calls
+        self.calls, self.given = calls, Given(calls, target)
         self.judge = Judge(source, target, written_in(calls.framework))
         self.source, self.target = source, target
         self.known = known(calls.framework)
@@ -242,13 +239,13 @@ class _Pass:
         return Judged(
             self.target, tuple(self.findings), dict(self.unknown), dict(self.unexplained),
             self.uniform, dict(self.unwritten), self.made, self.judged,
-            self.dtypes,
+            self.dtypes, self.given,
         )  # fmt: skip
 
     def one(self, call: Call) -> None:
         name = call.operator
         promotion = self.known.promotes.get(name)
-        if call.backward and self.target.name.startswith(OWN_GRADIENTS):
+        if not self.given.has(call):
             return
         before = len(self.findings)
         self.judge_promotion(call, name, promotion)

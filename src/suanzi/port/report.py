@@ -155,6 +155,7 @@ class Report:
         if self.calls is not None and self.calls.missed:
             said.append(f"{_many(self.calls.missed)} could not be recorded")
         for one in self.judged:
+            said += one.given.notes() if one.given is not None else []
             if one.made:
                 made = ", ".join(f"{there} is {here}" for there, here in one.made.items())
                 said.append(f"{one.rules.name} does not have all of its dtypes: {made} there")
@@ -164,19 +165,23 @@ class Report:
                 )
             said += one.dtypes.notes()
         if self.judged:
-            first = self.judged[0]
+            most = self._most()
             for what, counts in (
-                ("unknown operators with several dtypes", first.unknown),
-                ("results that the source's own rules do not explain", first.unexplained),
+                ("unknown operators with several dtypes", most.unknown),
+                ("results that the source's own rules do not explain", most.unexplained),
             ):
                 if counts:
                     names = ", ".join(f"{n} ({c})" for n, c in sorted(counts.items()))
                     said.append(f"{UNCHECKED}, {what}: {names}")
-            if first.uniform:
+            if most.uniform:
                 said.append(
-                    f"{UNCHECKED}, unknown operators with a single dtype: {_many(first.uniform)}"
+                    f"{UNCHECKED}, unknown operators with a single dtype: {_many(most.uniform)}"
                 )
         return said
+
+    def _most(self) -> Judged:
+        """Return what was judged of the target that was compared with most calls."""
+        return min(self.judged, key=lambda one: one.given.left_out if one.given else 0)
 
     def short_notes(self) -> list[str]:
         """Return the notes, with all that was not checked in one line."""
@@ -184,8 +189,8 @@ class Report:
         unchecked = [note for note in notes if note.startswith(UNCHECKED)]
         if len(unchecked) < 2:
             return notes
-        first = self.judged[0]
-        calls = first.uniform + sum(first.unknown.values()) + sum(first.unexplained.values())
+        most = self._most()
+        calls = most.uniform + sum(most.unknown.values()) + sum(most.unexplained.values())
         targets = [one.rules.name for one in self.judged if one.dtypes.unchecked]
         said = [f"{_many(calls)} of unknown operators or results"] * bool(calls)
         said += [f"dtypes of operators of {', '.join(targets)}"] * bool(targets)
@@ -243,7 +248,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         found = [self._data(one) for one in self.findings]
-        first = self.judged[0] if self.judged else None
+        most = self._most() if self.judged else None
         return {
             "from": self.calls and self.calls.framework,
             "version": self.calls and self.calls.version,
@@ -254,9 +259,10 @@ class Report:
             "counts": {code: sum(f["code"] == code for f in found) for code in CODES},
             "ignored": self.ignored,
             "findings": found,
-            "unknown": first.unknown if first else {},
-            "unexplained": first.unexplained if first else {},
-            "uniform": first.uniform if first else 0,
+            "unknown": most.unknown if most else {},
+            "unexplained": most.unexplained if most else {},
+            "uniform": most.uniform if most else 0,
+            "left_out": {j.rules.name: j.given.left_out if j.given else 0 for j in self.judged},
             "unwritten": {j.rules.name: j.unwritten for j in self.judged},
             "made": {j.rules.name: j.made for j in self.judged},
             "dtypes": {j.rules.name: j.dtypes.to_dict() for j in self.judged},

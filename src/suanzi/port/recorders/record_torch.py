@@ -76,7 +76,7 @@ def make_recorder(write):
         def call(self, func, args, kwargs, backward=False):
             """Call a function and note what it is made of."""
             here = notes.here
-            outer, here.backward = getattr(here, "backward", False), backward
+            outer, here.backward = here.backward, backward
             try:
                 with self:
                     return func(*args, **kwargs)
@@ -117,6 +117,7 @@ class Recorder:
         self.put(threading.Thread, "_bootstrap_inner", self.in_thread)
         for script in (torch._C.ScriptFunction, torch._C.ScriptMethod):
             self.put(script, "__call__", self.in_script)
+        self.put(torch.nn.Module, "__call__", self.in_module)
         self.put(torch.Tensor, "__reduce_ex__", unmarked)
         if "torch._dynamo" in sys.modules:
             self.run_eagerly()
@@ -156,6 +157,21 @@ class Recorder:
                 original(thread)
 
         return _bootstrap_inner
+
+    def in_module(self, original):
+        """Return how a module is called: what it calls is of its forward, as the outermost runs."""
+        here, is_grad_enabled = self.notes.here, self.torch.is_grad_enabled
+
+        def __call__(module, *args, **kwargs):
+            if here.forward:
+                return original(module, *args, **kwargs)
+            here.forward = "train" if module.training and is_grad_enabled() else "eval"
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                here.forward = ""
+
+        return __call__
 
     def in_script(self, original):
         """Return how a script is called: what it is made of is noted, at the line that calls it."""

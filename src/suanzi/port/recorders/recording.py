@@ -110,6 +110,18 @@ def kind_of(x):
     return next((kind for kind in KINDS if isinstance(x, kind)), None)
 
 
+class Here(threading.local):
+    """Where a thread of the program is."""
+
+    backward = False
+    """Inside of backward."""
+    forward = ""
+    """Inside of the forward of a module: "train", or "eval" as for inference."""
+
+
+_FACTS = 5
+"""How many entries of the key of a call come before those of its arguments."""
+
 _RECORDERS = itertools.count()
 _ROOM = 1 << 40
 """Tensors keep the number of a call, those of each recorder so far from those of another."""
@@ -197,7 +209,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
             self.sets = [frozenset()]  # the calls that each trail has
             self.numbers = {frozenset(): 0}  # their numbers
             self.codes = []  # code objects, compared by address: they must stay alive
-            self.here = threading.local()  # .backward: inside of backward
+            self.here = Here()
             self.lock = threading.Lock()
             self.noted = self.missed = 0
             self.why = ""
@@ -245,6 +257,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                 # Where in its code, not the line: that is looked for when a call is new. Code is
                 # compared by address: hashing it is slow.
                 key = [name, first.dtype, frame and id(frame.f_code), frame and frame.f_lasti]
+                key.append(self.here.forward)
                 numbers, trails, known = [], [], self.trails
                 for x in args if len(args) <= ARGUMENTS else args[:ARGUMENTS]:
                     kind = type(x)
@@ -320,7 +333,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
             if not is_chosen and may_differ(key[0], first.dtype, dtype_name(first)):
                 found |= {hash(key[0])}
             is_typed = name not in OF_NUMBERS or kwargs.get("dtype") is not None
-            if not is_typed and any(kind in (int, float) for kind in key[0][4:]):
+            if not is_typed and any(kind in (int, float) for kind in key[0][_FACTS:]):
                 found |= {"weak"}  # in JAX it counts as a number
             if found not in self.numbers:
                 self.numbers[found] = len(self.sets)
@@ -368,8 +381,10 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                 ]
                 if is_installed(code.co_filename):
                     found.update(called_from(frame, is_own))
-            if getattr(self.here, "backward", False):
+            if self.here.backward:
                 found["backward"] = True
+            if self.here.forward:
+                found["forward"] = self.here.forward
             if name == "pow" and frame is not None:
                 found["symbol"] = is_symbol(frame)
             if autocast is not None:
@@ -417,5 +432,5 @@ def may_differ(key, result, name):
     """
     if not name.startswith(("float", "bfloat")):
         return True
-    given = [x[0] if type(x) is tuple else x for x in key[4:]]
+    given = [x[0] if type(x) is tuple else x for x in key[_FACTS:]]
     return any(x not in (result, None, int, bool) and type(x) is not str for x in given)
