@@ -329,6 +329,7 @@ def live(
     results: Flag = False,
     write: str | None = None,
     python: Python = None,
+    device: str | None = None,
     json: Json = False,
 ) -> int:
     """Compare a rule set with an installed framework, cell by cell, and print the differences.
@@ -357,8 +358,12 @@ def live(
         Ask which dtype operators give that do not promote: sums, indices, `full`.
     write
         Write the list, or the tables, to this file; `suanzi port --dtypes` takes the list.
+    device
+        Where the operands are, for torch and jax: `cuda`, `cuda:1`, `npu`; the CPU by default.
     """
     if dtypes or results or write is not None:
+        if device is not None:
+            raise sz.InvalidArgument("live: --device does not go with --dtypes or --results.")
         from suanzi.port.asking import ask_dtypes
         from suanzi.promote.live_results import ask_results
 
@@ -375,7 +380,7 @@ def live(
             print(asked)
         return DIFFERENCE if asked.differences else ANSWER
     with _render.waiting(f"asking {framework}"):
-        found = run_live(framework, rules=rules and _rules(rules), python=python)
+        found = run_live(framework, rules=rules and _rules(rules), python=python, device=device)
     _print(found, _render.live, json)
     return DIFFERENCE if found.drift else ANSWER
 

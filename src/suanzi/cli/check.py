@@ -90,7 +90,8 @@ def check(
         What is tested: suanzi, numpy, torch, jax, paddle, mindspore, openvino, a
         C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
     device
-        Where suanzi computes: `cpu`, or `cluster` for tensors of blocks on Dask.
+        Where tensors are: `cuda`, `cuda:1`, `npu`, `xpu`, `mps` for torch, `cuda` for jax; for
+        suanzi `cpu`, or `cluster` for tensors of blocks on Dask.
     catalogue
         The operators of another catalogue than the standard: `nn`, those that models need.
     op

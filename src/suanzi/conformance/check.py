@@ -158,7 +158,7 @@ def check(
             settings["cluster"] = cluster
         found, done, interrupted = _run(started, work, settings, progress, answers)
     of = sorted({op.rpartition(":")[0] or STANDARD for op in found} or {STANDARD})
-    listed = [*known.packaged(facts.name, of), *listed]
+    listed = [*known.packaged(facts.name, of, facts.device), *listed]
     order = dict.fromkeys([*members(settings["catalogue"] or STANDARD), *found])
     results = blamed([r for op in order for r in sorted(found.get(op, ()), key=_group)])
     results = settle(results)

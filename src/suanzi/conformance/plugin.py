@@ -200,5 +200,5 @@ def suanzi_deviations(request: pytest.FixtureRequest, suanzi_subject: Subject) -
     """Give the known deviations of the backend."""
     from suanzi.conformance.reports import deviations
 
-    packaged = deviations.packaged(suanzi_subject.facts.name)
+    packaged = deviations.packaged(suanzi_subject.facts.name, device=suanzi_subject.facts.device)
     return [*packaged, *_own_deviations(request.config)]

@@ -309,7 +309,9 @@ def _each(work: Callable[[Path], Any], place: Path, jobs: int) -> list[Any]:
 
 def _same_results(place: Path, run: Run, again: Sequence[tuple[str, Result]]) -> Iterator[Finding]:
     """Compare the report with what its recorded answers show."""
-    listed = list(known.packaged(str(run.subject.get("name", ""))))
+    listed = list(
+        known.packaged(str(run.subject.get("name", "")), device=str(run.subject.get("device", "")))
+    )
     for path in sorted(place.glob("deviations-*.toml")):
         listed += known.read(path)
     results = settle([one for _, one in again])

@@ -30,8 +30,11 @@ FRAMEWORKS = (
 
 _NEEDED = {"inductor": "torch", "triton": "triton", "flaggems": "flag_gems"}
 """What to install where no extra of suanzi is named after the framework."""
+ON_DEVICES = ("torch", "jax")
+"""Those that can be asked on a device."""
 _MARK = "suanzi-probe "
 _NOT_INSTALLED = 3
+_NO_DEVICE = 4
 
 Outcome = Literal["agrees", "known", "drift", "missing"]
 
@@ -133,17 +136,18 @@ def live(
     *,
     rules: str | RuleSet | None = None,
     python: str | None = None,
+    device: str | None = None,
     timeout: float = 600,
 ) -> Live:
     """Compare a rule set with the framework installed for an interpreter.
 
     `rules` is compared instead of the rule set of its name; `python` is the
-    interpreter to ask, this one by default.
+    interpreter to ask, this one by default; `device` is where operands are, as in ``"cuda:1"``.
     """
-    found = _probe(framework, python, timeout)
+    found = _probe(framework, python, timeout, device)
     try:
         cells = tuple(_cells(framework, found["answers"], rules))
-        version = printable(str(found["version"]))
+        version = printable(str(found["version"])) + (f" on {device}" if device else "")
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InternalError(
             f"live: the answer of the probe of {framework} cannot be read: {printable(str(error))}"
@@ -178,20 +182,30 @@ def run_script(
     return done
 
 
-def _probe(framework: str, python: str | None, timeout: float) -> dict[str, Any]:
+def _probe(
+    framework: str, python: str | None, timeout: float, device: str | None = None
+) -> dict[str, Any]:
     if framework not in FRAMEWORKS:
         raise InvalidArgument(
             f"live: {framework!r} has no probe; available: "
             f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
         )
+    if device and framework not in ON_DEVICES:
+        raise InvalidArgument(
+            f"live: {framework} is asked on the CPU alone, not on {device!r}; "
+            f"--device is for {' and '.join(ON_DEVICES)}."
+        )
     script = Path(__file__).parent / "probes" / f"probe_{framework}.py"
+    where = [device] if device else []
     try:
-        run = run_script("live", framework, script, python=python, timeout=timeout)
+        run = run_script("live", framework, script, *where, python=python, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise InternalError(
             f"live: {framework} did not answer within {timeout:g} seconds."
         ) from None
     line = next((x for x in run.stdout.splitlines() if x.startswith(_MARK)), None)
+    if run.returncode == _NO_DEVICE:
+        raise InvalidArgument(f"live: {printable(run.stderr.strip().splitlines()[-1])}.")
     if run.returncode or line is None:
         last = (run.stderr.strip().splitlines() or ["no message"])[-1]
         raise InternalError(f"live: the probe of {framework} failed: {printable(last)}")

@@ -30,6 +30,8 @@ class Subject(TypedDict, total=False):
     python: str
     adapter: str
     interpreter: str
+    device: str
+    """Where its tensors are made; empty on the CPU."""
     dtypes: Filter
     """The dtypes that it declares."""
 

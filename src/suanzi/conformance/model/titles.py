@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-_ON = "suanzi on "
+_ON = " on "
 
 
-def on_device(device: str) -> str:
-    """Return what suanzi is called on a device.
+def on_device(name: str, device: str) -> str:
+    """Return what a subject is called on a device.
 
-    >>> on_device("cluster")
+    >>> on_device("suanzi", "cluster")
     'suanzi on cluster'
     """
-    return _ON + device
+    return name + _ON + device
 
 
 def options_of(title: str) -> list[str]:
@@ -19,7 +19,10 @@ def options_of(title: str) -> list[str]:
 
     >>> options_of("suanzi"), options_of("torch"), options_of("suanzi on cluster")
     ([], ['--backend', 'torch'], ['--device', 'cluster'])
+    >>> options_of("torch on cuda:1")
+    ['--backend', 'torch', '--device', 'cuda:1']
     """
-    if title.startswith(_ON):
-        return ["--device", title.removeprefix(_ON)]
+    name, on, device = title.rpartition(_ON)
+    if on and "/" not in device:  # else it is the path of a library
+        return [*options_of(name), "--device", device]
     return [] if title == "suanzi" else ["--backend", title]

@@ -83,6 +83,8 @@ class Deviation:
     """A pattern of the processors to which it applies, as in `this_machine`; None for all."""
     source: str = field(default="", metadata={PRIVATE: True})
     """The file that has it."""
+    elsewhere: bool = field(default=False, metadata={PRIVATE: True})
+    """Whether it is known of the same framework on another device: it may hold here."""
 
     def meets(self, result: Result) -> bool:
         """Tell whether it lists a case and, if that failed, this problem of it.
@@ -188,18 +190,28 @@ def read(path: str | PathLike[str]) -> list[Deviation]:
     return [_deviation(entry, i, file, shared) for i, entry in enumerate(entries, 1)]
 
 
-def packaged(subject: str, of: Iterable[str] = (STANDARD,)) -> list[Deviation]:
+def packaged(subject: str, of: Iterable[str] = (STANDARD,), device: str = "") -> list[Deviation]:
     """Return the deviations of a subject that come with the kit; none for one it does not know.
 
-    Those of another catalogue than the standard's are in a file of their own, ``torch-nn.toml``.
+    Those of another catalogue than the standard's are in a file of their own, ``torch-nn.toml``,
+    and so are those on a device, ``torch-cuda.toml``. What is known of a framework on the CPU, in
+    any version, explains failures on a device, too.
 
     >>> packaged("a vendor's own")
     []
     """
-    ends = ("" if one == STANDARD else f"-{one}" for one in of)
-    names = [f"{subject.lower()}{end}.toml" for end in ends]
+    ends = ["" if one == STANDARD else f"-{one}" for one in of]
+    kind = device.partition(":")[0].lower()
     known = {path.name: path for path in _PACKAGED.glob("*.toml")}
-    return [one for name in names if name in known for one in read(known[name])]
+    here = f"-{kind}" if kind else ""
+    names = [f"{subject.lower()}{here}{end}.toml" for end in ends]
+    found = [one for name in names if name in known for one in read(known[name])]
+    if not kind:
+        return found
+    return found + [
+        replace(one, version=None, machine=None, sometimes=True, elsewhere=True)
+        for one in packaged(subject, of)
+    ]
 
 
 def _deviation(entry: Any, number: int, file: Path, shared: dict[str, Any]) -> Deviation:
@@ -239,7 +251,7 @@ def apply(
             speaking = [i for i in speaking if not holding[i].sometimes]
         met.update(speaking)
         marked.append(_marked(result, holding[speaking[0]]) if speaking else result)
-    return marked, [d for i, d in enumerate(holding) if i not in met]
+    return marked, [d for i, d in enumerate(holding) if i not in met and not d.elsewhere]
 
 
 def breadths(

@@ -23,22 +23,26 @@ _OTHER_NAMES = {"embedded": "suanzi", "pytorch": "torch", "np": "numpy"}
 
 DEVICES = ("cpu", "cluster")
 """Where suanzi itself can be tested against the standard."""
+ON_DEVICES = {"torch": "cuda, cuda:1, npu, xpu, mps", "jax": "cuda, cuda:1, tpu"}
+"""The frameworks that can be tested on a device, and some of their devices."""
 
 
 def backend(title: str, python: str | None = None, device: str | None = None) -> Backend:
     """Return the subject that a title names, and how its process is started.
 
     The interpreter is the given one; for a framework, the one that an environment variable such as
-    SUANZI_PYTHON_TORCH names; else this one. A device is one of suanzi's own.
+    SUANZI_PYTHON_TORCH names; else this one. The framework itself knows which devices it has.
 
     >>> backend("numpy").adapter
     'frameworks.numpy_adapter:Adapter'
+    >>> backend("torch", device="cuda:1").title
+    'torch on cuda:1'
     >>> backend("package.module:Adapter", "python3.12").python
     'python3.12'
     """
     name = _OTHER_NAMES.get(title.strip().lower(), title.strip())
     if device not in (None, "cpu"):
-        return _on_device(name, python, str(device))
+        return _on_device(name, python, str(device).strip().lower())
     if name == "suanzi":
         return Backend("suanzi", "suanzi_adapter:Adapter", python or sys.executable)
     if name.lower() in FRAMEWORKS:
@@ -59,12 +63,18 @@ def backend(title: str, python: str | None = None, device: str | None = None) ->
 
 
 def _on_device(name: str, python: str | None, device: str) -> Backend:
-    if name != "suanzi" or device not in DEVICES:
-        raise InvalidArgument(
-            f"check: {name} has no device {device!r}; --device is for suanzi: "
-            f"{' or '.join(DEVICES)}."
-        )
-    return Backend(on_device(device), f"{device}_adapter:Adapter", python or sys.executable)
+    if name == "suanzi" and device in DEVICES:
+        title = on_device(name, device)
+        return Backend(title, f"{device}_adapter:Adapter", python or sys.executable)
+    if name.lower() in ON_DEVICES:
+        subject = backend(name, python)
+        title = on_device(subject.title, device)
+        return Backend(title, subject.adapter, subject.python, {"device": device})
+    known = {"suanzi": ", ".join(DEVICES), **ON_DEVICES}
+    some = "; ".join(f"{one}: {devices}" for one, devices in known.items())
+    raise InvalidArgument(
+        f"check: {name} is not tested on a device {device!r}; --device is for {some}."
+    )
 
 
 def _library(title: str, python: str | None) -> Backend:

@@ -79,6 +79,8 @@ class Facts:
     """How its users write a tensor of a dtype, and the dtype; empty if unknown."""
     dtypes: list[str] | None = None
     """The dtypes that it has; None if it does not declare them."""
+    device: str = ""
+    """Where its tensors are made, if not on the CPU."""
     defaults: bool = False
     """Whether every argument is sent, with the standard's default where a case leaves it out."""
     files: dict[str, str] = field(default_factory=dict)

@@ -367,11 +367,13 @@ def _of_framework(case: Case, backend: Backend, facts: Facts) -> str | None:
     needed = source.closure(wanted | source.names_in(" ".join(facts.literals.values()), loose=True))
     taken = source.names_inside(needed)
     renamed = {n: f"{n}_" for n in arguments if n in taken or _variable(n) != n}
-    lines = []
+    lines = [facts.literals["placing"]] if "placing" in facts.literals else []
     for name, value in arguments.items():
         text = _written(value, lambda data: _literal(data, facts), 0)
         if name in ("dtype", "type") and isinstance(value, str):
             text = facts.literals.get(f"dtype {value.lower()}", text)
+        elif name == "device":
+            text = facts.literals.get(f"device {str(value).lower()}", text)
         lines.append(f"{renamed.get(name, name)} = {text}")
     call = f"outputs = {source.renamed(expression, renamed)}"
     found = ways(case.expect(), len(case.interface.outputs), statuses=False)

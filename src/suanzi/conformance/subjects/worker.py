@@ -135,6 +135,7 @@ def facts(adapter: Any) -> dict[str, Any]:
         "python": sys.version.split()[0],
         "literals": dict(getattr(adapter, "literals", {})),
         "dtypes": _dtypes(adapter),
+        "device": str(getattr(adapter, "device", "") or ""),
         "defaults": getattr(adapter, "defaults", False) is True,
         "files": files_of(adapter),
     }

@@ -118,6 +118,18 @@ def fail_if_missing(framework):
         sys.exit(3)
 
 
+def device():
+    """Return the device to ask on, or None for the CPU."""
+    return sys.argv[1] if len(sys.argv) > 1 else None
+
+
+def fail_without(name, version, error):
+    """Exit where the framework does not have the device that was asked for."""
+    words = str(error).strip().split("\n")[0].split(". ")[0]
+    sys.stderr.write("{} {} has no device {!r} here: {}\n".format(name, version, device(), words))
+    sys.exit(4)
+
+
 def raising(function, *marks):
     """Wrap an operator so that errors with one of `marks` count as a missing kernel."""
 

@@ -2,13 +2,21 @@
 
 import warnings
 
-from common import asked, emit, fail_if_missing
+from common import asked, device, emit, fail_if_missing, fail_without
 
 fail_if_missing("jax")
 
 import jax  # noqa: E402
 
-jax.config.update("jax_platforms", "cpu")
+if device():
+    kind, _, number = device().partition(":")
+    try:
+        jax.config.update("jax_platforms", kind)
+        jax.config.update("jax_default_device", jax.devices()[int(number or 0)])
+    except Exception as error:
+        fail_without("JAX", jax.__version__, error)
+else:
+    jax.config.update("jax_platforms", "cpu")
 
 import jax.numpy as jnp  # noqa: E402
 

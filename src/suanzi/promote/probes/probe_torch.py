@@ -1,6 +1,6 @@
 """Asks PyTorch."""
 
-from common import fail_if_missing, raising, run
+from common import device, fail_if_missing, fail_without, raising, run
 
 fail_if_missing("torch")
 
@@ -15,6 +15,13 @@ DTYPES = (
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "complex32 complex64 complex128"
 ).split()
+
+if device():
+    try:
+        torch.set_default_device(device())
+        torch.zeros(1).cpu()
+    except Exception as error:
+        fail_without("PyTorch", torch.__version__, error)
 
 INDEX = torch.tensor([0, 1])
 OPS = {

@@ -14,8 +14,12 @@ carry its text along.
 import math
 import os
 import platform
+import sys
 
-from wire import Data, NoKernel, Unsupported
+from wire import Data, NoKernel, Unsuitable, Unsupported
+
+LOST = 70
+"""How a process ends whose device computes nothing more."""
 
 GRADIENTS = (
     "slice_backward", "clip_backward", "trace_backward", "reduce_bwd", "cumsum_bwd", "argsort_bwd",
@@ -170,6 +174,10 @@ class Framework:
               of `by_bits`, which no literal can express
     names     what the expressions can use in addition to this file: the globals of the adapter
     no_kernel parts of error messages that mean: no kernel for this dtype, which is not a refusal
+    lost      parts of error messages after which nothing more is computed in this process
+
+    On a device, `placed` makes it the one on which tensors are made, `device` is its name, and
+    `placing` is the line that a reproduction needs for it.
     """
 
     statuses = False
@@ -183,8 +191,13 @@ class Framework:
     notes: list = []
     names: dict = {}
     no_kernel: tuple = ()
+    lost: tuple = ()
+    device = placing = ""
 
-    def __init__(self):
+    def __init__(self, device=""):
+        if device:
+            self.notes = [*self.notes, *self.placed(device)]
+            self.device = device
         self._code = {op: compile(text, f"<{op}>", "eval") for op, text in self.mapping.items()}
 
     @property
@@ -196,7 +209,18 @@ class Framework:
             form = self.bits if name in self.by_bits else self.literal
             found[name] = form.replace("{dtype}", dtype)
             found[f"dtype {name}"] = dtype
+        if self.device:
+            found["placing"], found["device cpu"] = self.placing, repr(self.device)
         return found
+
+    def without(self, device, error):
+        """Return the error that says that a device was looked for and is not there."""
+        words = str(error).strip().partition("\n")[0].partition(". ")[0]
+        return Unsuitable(f"{self.title} {self.version} has no device {device!r} here: {words}")
+
+    def placed(self, device):
+        """Make all tensors on a device from now on, and return notes about it."""
+        raise Unsuitable(f"{self.title} is tested on the CPU alone, not on {device!r}")
 
     def dtype(self, name):
         """Return the framework's dtype of a name; a name that the standard has not, as it is."""
@@ -264,12 +288,18 @@ class Framework:
         for name in ("dtype", "type"):
             if isinstance(bound.get(name), str):
                 bound[name] = self.dtype(bound[name])
+        if self.device and str(bound.get("device")).lower() == "cpu":
+            bound["device"] = self.device  # the standard's default: here, what is tested
         try:
             return self.settled(self.evaluated(op, bound))
         except Unsupported:
             raise
         except Exception as error:
             words = f"{type(error).__name__}: {error}"
+            if any(part in words for part in self.lost):
+                sys.stderr.write(in_a_row(words)[:400] + "\n")
+                sys.stderr.flush()
+                os._exit(LOST)  # the kit starts another process
             if any(part in words for part in self.no_kernel):
                 raise NoKernel(in_a_row(words)[:200]) from None
             raise

@@ -131,7 +131,8 @@ ROUNDINGS = {
 
 def on(device):
     """Return a device."""
-    return jax.devices(device.lower())[0]
+    kind, _, number = device.lower().partition(":")
+    return jax.devices(kind)[int(number or 0)]
 
 
 def eps(dtype):
@@ -288,16 +289,33 @@ class Adapter(Framework):
     )
     notes = [
         "JAX has no status codes: whatever it raises counts as a refusal.",
-        "On the CPU, with jax_enable_x64: without it there are no 64-bit dtypes.",
+        "With jax_enable_x64: without it there are no 64-bit dtypes.",
         "Gradients come from jax.vjp, conjugated before and after where a function does more than "
         "add and move: JAX has the conjugate of the gradient that others call by that name.",
         "JAX arrays have no strides.",
     ]
 
-    def __init__(self):
-        super().__init__()
+    lost = ("CUDA_ERROR", "CUDNN_STATUS_EXECUTION_FAILED", "illegal memory access")
+
+    def __init__(self, device=""):
+        super().__init__(device)
         share_contexts()
         self._programs = Programs(super().evaluated)
+
+    def placed(self, device):
+        """Make all arrays on a device from now on, and return notes about it."""
+        kind, _, number = device.partition(":")
+        try:
+            jax.config.update("jax_platforms", f"{kind},cpu")
+            chosen = jax.devices(kind)[int(number or 0)]
+            jax.config.update("jax_default_device", chosen)
+            jnp.zeros(1).block_until_ready()
+        except Exception as error:
+            raise self.without(device, error) from None
+        self.placing = (
+            f'jax.config.update("jax_default_device", jax.devices({kind!r})[{number or 0}])'
+        )
+        return [f"On {device} ({chosen.device_kind}); arrays are made there and read back."]
 
     def evaluated(self, op, bound):
         """Return what an expression gives; of many steps, as one program."""

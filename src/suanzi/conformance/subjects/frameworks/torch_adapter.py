@@ -1,6 +1,10 @@
 """PyTorch as a subject."""
 
+import importlib
+import os
 import warnings
+
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # or its products vary from run to run
 
 import torch
 from frameworks import nn_torch
@@ -147,7 +151,7 @@ def zeros(shape, like):
 
 def generator(seed):
     """Return random numbers; 0 is no seed."""
-    random = torch.Generator()
+    random = torch.Generator(torch.get_default_device())
     if seed:
         random.manual_seed(seed)
     else:
@@ -309,6 +313,23 @@ def laid(x, layout):
     return view
 
 
+EXTENSIONS = {"npu": "torch_npu", "mlu": "torch_mlu", "musa": "torch_musa"}
+"""The packages that bring a device of another vendor."""
+
+
+def described(device):
+    """Return a device with the chip, its driver and the version of CUDA, where they are known."""
+    if not device.startswith("cuda"):
+        return device
+    facts = [torch.cuda.get_device_name(device), f"CUDA {torch.version.cuda}"]
+    try:
+        with open("/proc/driver/nvidia/version") as file:
+            facts.append("driver " + file.readline().split("  ")[1].split()[0])
+    except (OSError, IndexError):
+        pass
+    return f"{device} ({', '.join(facts)})"
+
+
 class Adapter(Framework):
     """PyTorch."""
 
@@ -332,11 +353,33 @@ class Adapter(Framework):
     )  # fmt: skip
     notes = [
         "PyTorch has no status codes: whatever it raises counts as a refusal.",
-        "On the CPU, on one thread, with deterministic algorithms.",
+        "With deterministic algorithms; on the CPU, on one thread.",
         "Gradients come from torch.autograd.",
         "Sparse tensors are made with check_invariants=True: without it, indices out of range are "
         "taken, and to_dense() writes outside of its memory.",
     ]
+
+    lost = ("CUDA error", "device-side assert", "NPU error", "XPU error")
+
+    def placed(self, device):
+        """Make all tensors on a device from now on, and return notes about it."""
+        kind = device.partition(":")[0]
+        try:
+            if kind in EXTENSIONS:
+                importlib.import_module(EXTENSIONS[kind])
+            torch.set_default_device(device)
+            torch.zeros(1).cpu()
+        except Exception as error:
+            raise self.without(device, error) from None
+        self.placing = f"torch.set_default_device({device!r})"
+        self.bits = f"{self.bits}.to({device!r})"
+        return [f"On {described(device)}; tensors are made there and read back."]
+
+    def settled(self, found):
+        """Return outputs once they are computed: an error belongs to the call that made it."""
+        if self.device and not self.device.startswith("cpu"):
+            torch.accelerator.synchronize()
+        return found
 
     def transposed(self, x, axes):
         """Return a view with these axes."""
@@ -347,7 +390,7 @@ class Adapter(Framework):
         if not data.raw:
             return torch.empty(data.shape, dtype=dtype)
         x = torch.frombuffer(bytearray(data.raw), dtype=torch.uint8).clone()
-        x = x.view(dtype).reshape(data.shape)
+        x = x.view(dtype).reshape(data.shape).to(torch.get_default_device())
         return x if data.layout == "dense" else laid(x, data.layout)
 
     def sparse(self, data):
@@ -381,4 +424,4 @@ def _bytes(x):
     if not x.numel():
         return b""
     plain = x.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
-    return plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return plain.reshape(-1).cpu().view(torch.uint8).numpy().tobytes()
