@@ -1,13 +1,20 @@
-"""HTML for notebooks: self-contained, without scripts, readable on light and on dark grounds.
+"""HTML for notebooks, without scripts; and pages that need nothing else, in one look.
 
-Only the ``_repr_html_`` methods import it.
+Both are readable on light and on dark grounds. Only what makes HTML imports it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from html import escape
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from suanzi._text import clean
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 Mark = Literal["", "refused", "lossy", "good"]
 
@@ -81,3 +88,27 @@ def cell(one: str | Cell, tag: str = "td") -> str:
     text, mark, title = one if isinstance(one, Cell) else Cell(one)
     attributes = f' class="{mark}"' * bool(mark) + f' title="{escape(title)}"' * bool(title)
     return f"<{tag}{attributes}>{escape(text)}</{tag}>"
+
+
+def render(folder: Path, template: str, facts: Mapping[str, Any]) -> str:
+    """Return the page of a template in a folder, which extends ``base.html.j2``."""
+    return _environment(folder).get_template(template).render(facts)
+
+
+@cache
+def _environment(folder: Path) -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def speakable(value: Any) -> Any:
+        """Return a value without characters that text cannot have."""
+        return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    return Environment(
+        loader=FileSystemLoader([folder, Path(__file__).parent / "_pages"]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=speakable,
+    )

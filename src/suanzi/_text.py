@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -31,3 +32,16 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text
     )
+
+
+# What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    r"""Return a text in which characters that XML cannot hold are escaped as in Python.
+
+    >>> clean("a\x00b")
+    'a\\x00b'
+    """
+    return _FORBIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -12,50 +11,11 @@ from hypothesis import given, settings
 
 from helpers import made_runs
 from helpers.made_runs import SUBJECT, of_all, result, run
+from helpers.pages import Page
+from suanzi._text import clean
 from suanzi.conformance.model.results import OUTCOMES, Result, Run
 from suanzi.conformance.reports import html as report_html
-from suanzi.conformance.reports.junit import clean
 from suanzi.standard import interfaces
-
-_EMPTY = {"meta", "input", "br"}
-
-
-class Page(HTMLParser):
-    """What a browser would see: elements with their text, and whether they are closed in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[tuple[str, dict[str, str], list[str]]] = []
-        self.found: list[tuple[str, dict[str, str], str]] = []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        made = {name: value or "" for name, value in attributes}
-        if tag in _EMPTY:
-            self.found.append((tag, made, ""))
-        else:
-            self.open.append((tag, made, []))
-
-    def handle_endtag(self, tag: str) -> None:
-        opened, attributes, text = self.open.pop()
-        assert opened == tag
-        self.found.append((tag, attributes, "".join(text)))
-
-    def handle_data(self, data: str) -> None:
-        for _, _, text in self.open:
-            text.append(data)
-
-    def all(self, tag: str, **wanted: str) -> list[tuple[dict[str, str], str]]:
-        return [
-            (attributes, text)
-            for name, attributes, text in self.found
-            if name == tag and all(attributes.get(k.rstrip("_")) == v for k, v in wanted.items())
-        ]
-
-    def cases(self) -> list[tuple[dict[str, str], str]]:
-        return [found for found in self.all("article") if "case" in found[0]["class"].split()]
 
 
 def page(one: Run) -> Page:

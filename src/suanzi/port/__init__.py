@@ -7,9 +7,11 @@
 ``models``     models in files, which promote nothing: ONNX, OpenVINO IR
 ``opening``    which reader a file is for
 ``support``    which dtypes a target's operators take, by chip, from the texts in ``dtypes``
+``given``      which calls of a program a target is compared with
 ``passes``     a call by itself, and what it computes with after the calls before it changed
 ``findings``   what was found, with a code; what is marked is left out
 ``report``     findings in the form in which they are shown
+``page``       a report as an HTML file
 ``running``    a program in another process, or a block of this one
 """
 

@@ -181,13 +181,13 @@ Fingerprint = tuple[str, ...]
 def source_line(finding: Finding) -> str:
     """Return the line of the program that a finding is about, empty where it cannot be read."""
     where = finding.call.where
-    if where is None or not where.line or not _is_source(where.file):
+    if where is None or not where.line or not is_source(where.file):
         return ""
     return linecache.getline(where.file, where.line).strip()
 
 
 @cache
-def _is_source(file: str) -> bool:
+def is_source(file: str) -> bool:
     """Tell whether a file is a program, a log, or a cell of a notebook.
 
     A recorded file of others names any: a device that never ends, or one whose lines are nobody's

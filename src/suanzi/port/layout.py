@@ -41,38 +41,54 @@ def is_library(file: str) -> bool:
 
 def text_of(findings: Iterable[Finding]) -> list[str]:
     """Return the lines of findings, which are in order; those of one fact come first."""
+    facts, rest = grouped(findings)
+    lines = [line for some in facts for line in ("", *_fact(some))]
+    last = ""
+    for head, one, names in rest:
+        if head != last:
+            called = called_by(one)
+            lines += ["", printable(head), *([f"  {printable(called)}"] if called else [])]
+            last = head
+        lines.append(f"  {one.code} {', '.join(names)}: {printable(asked(one))}")
+        lines += [f"      {printable(said)}" for said in one.lines()]
+    return lines
+
+
+def grouped(
+    findings: Iterable[Finding],
+) -> tuple[list[list[Finding]], list[tuple[str, Finding, list[str]]]]:
+    """Return findings that share a fact; and of the rest the line, the finding, its targets."""
     every = list(findings)
     facts: dict[tuple[str, str], list[Finding]] = {}
     for one in every:
         if one.verdict.about:
             facts.setdefault((one.rules, one.verdict.about), []).append(one)
     facts = {key: some for key, some in facts.items() if len(some) >= MANY}
-    lines = [line for some in facts.values() for line in ("", *_fact(some))]
     rest = [one for one in every if (one.rules, one.verdict.about) not in facts]
-    last = ""
-    for head, one, names in _joined(rest):
-        if head != last:
-            lines += ["", head, *_called_by(one)]
-            last = head
-        also = " in backward" * one.call.backward
-        also += f", {one.count} calls" if one.count > 1 else ""
-        question = printable(f"{one.verdict.question}{also}")
-        lines.append(f"  {one.code} {', '.join(names)}: {question}")
-        lines += [f"      {printable(said)}" for said in one.lines()]
-    return lines
+    return list(facts.values()), _joined(rest)
+
+
+def asked(one: Finding) -> str:
+    """Return the call of a finding, and how often it was made."""
+    also = " in backward" * one.call.backward
+    also += f", {one.count} calls" if one.count > 1 else ""
+    return f"{one.verdict.question}{also}"
+
+
+def summary_of(some: list[Finding]) -> str:
+    """Return what many findings have in common, with their operators."""
+    calls = sum(one.count for one in some)
+    names = sorted({one.call.operator for one in some})
+    more = ", ..." * (len(names) > _SHOWN)
+    operators = f"{len(names)} operator{'s' * (len(names) != 1)}"
+    about = some[0].verdict.about
+    return f"{about}: {calls} calls of {operators} ({', '.join(names[:_SHOWN])}{more})"
 
 
 def _fact(some: list[Finding]) -> list[str]:
     """Return what many findings have in common, and where they are."""
     first = some[0]
-    calls = sum(one.count for one in some)
-    names = sorted({one.call.operator for one in some})
-    more = ", ..." * (len(names) > _SHOWN)
-    operators = f"{len(names)} operator{'s' * (len(names) != 1)}"
-    lines = [
-        f"{first.code} {first.rules}: {first.verdict.about}: {calls} calls of {operators} "
-        f"({', '.join(names[:_SHOWN])}{more})"
-    ]
+    lines = [f"{first.code} {first.rules}: {summary_of(some)}"]
     files: dict[str, set[int]] = {}
     for one in some:
         if one.call.where is not None:
@@ -96,13 +112,13 @@ def _joined(some: Iterable[Finding]) -> list[tuple[str, Finding, list[str]]]:
     """Return the line of each finding, the finding, and the targets that share it."""
     same: dict[tuple[object, ...], tuple[str, Finding, list[str]]] = {}
     for one in some:
-        head = printable(f"{shortened(one.place)}  {statement(one)}".rstrip())
+        head = f"{shortened(one.place)}  {statement(one)}".rstrip()
         key = head, one.code, one.verdict.question, one.call.backward, one.count, *one.lines()
         same.setdefault(key, (head, one, []))[2].append(one.rules)
     return list(same.values())
 
 
-def _called_by(one: Finding) -> list[str]:
+def called_by(one: Finding) -> str:
     """Say which line of the program made a library come here, and in which of its modules."""
     where = one.call.where
     said = []
@@ -111,7 +127,7 @@ def _called_by(one: Finding) -> list[str]:
         said.append(f"called by {shortened(file)}:{line}")
     if where is not None and where.layer:
         said.append(f"in {where.layer}")
-    return [f"  {printable(', '.join(said))}"] if said else []
+    return ", ".join(said)
 
 
 def shortened(place: str) -> str:

@@ -236,11 +236,9 @@ class Report:
 
     def to_html(self) -> str:
         """Return a page that needs nothing else."""
-        return (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            "<title>suanzi port</title></head><body>"
-            f"{self._repr_html_()}</body></html>\n"
-        )
+        from suanzi.port.page import to_html
+
+        return to_html(self)
 
     def _data(self, one: Finding) -> dict[str, Any]:
         return one.to_dict() | {"source_line": source_line(one)}

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
 from suanzi import __version__
 from suanzi._files import write_file
+from suanzi._html import render
 from suanzi.conformance.model.basis import labels, meanings
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.members import facts_of, long_title_of, members
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
 from suanzi.conformance.reports import summary
-from suanzi.conformance.reports.junit import clean
 from suanzi.conformance.reports.kinds import kinds
 from suanzi.conformance.reports.levels import Standing, levels, standings
 from suanzi.conformance.reports.readings import followed
@@ -34,31 +30,14 @@ _REASONS = 10
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_speakable,
-    )
-
-
 def to_html(run: Run) -> str:
     """Return a run as HTML."""
-    return _environment().get_template("report.html.j2").render(_facts(run))
+    return render(_TEMPLATES, "report.html.j2", _facts(run))
 
 
 def write(run: Run, path: str | PathLike[str]) -> None:
     """Write a run as HTML."""
     write_file(path, to_html(run))
-
-
-def _speakable(value: Any) -> Any:
-    """Return a value without characters that text cannot have."""
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _facts(run: Run) -> dict[str, Any]:

@@ -9,13 +9,13 @@ of many megabytes.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection
 from os import PathLike
 from xml.etree import ElementTree as xml
 
 from suanzi._files import write_file
+from suanzi._text import clean
 from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import Result, Run, by_basis
 from suanzi.conformance.model.tallies import dtypes_had, tally
@@ -24,17 +24,6 @@ from suanzi.conformance.reports.summary import problem_of
 
 _REASONS = 5
 """How many reasons are given for cases of one group that have no answer."""
-# What XML 1.0 cannot hold, not even escaped.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def clean(text: str) -> str:
-    r"""Return a text in which characters that XML cannot hold are escaped as in Python.
-
-    >>> clean("a\x00b")
-    'a\\x00b'
-    """
-    return _FORBIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def to_xml(run: Run) -> str:
