@@ -146,7 +146,7 @@ def gradient(function, x, grad):
 
 def zeros(shape, like):
     """Return zeros of the dtype of another tensor: where the gradient does not depend on x."""
-    return torch.zeros(tuple(shape), dtype=like.dtype)
+    return torch.zeros(tuple(shape), dtype=like.dtype, device=like.device)
 
 
 def generator(seed):
@@ -251,7 +251,7 @@ def half(grad, axis):
     """Return zeros as the input of a transform to real numbers has them."""
     shape = list(grad.shape)
     shape[axis] = shape[axis] // 2 + 1
-    return torch.zeros(shape, dtype=grad.dtype.to_complex())
+    return torch.zeros(shape, dtype=grad.dtype.to_complex(), device=grad.device)
 
 
 def dot(x, y):
@@ -272,7 +272,7 @@ def lu(x):
 def svd(x, reduced):
     """Return U, S as a matrix, and V, which PyTorch has as a row of numbers and as V^H."""
     u, s, vh = torch.linalg.svd(x, full_matrices=not reduced)
-    sigma = torch.zeros((*x.shape[:-2], u.shape[-1], vh.shape[-2]), dtype=s.dtype)
+    sigma = zeros((*x.shape[:-2], u.shape[-1], vh.shape[-2]), s)
     torch.diagonal(sigma, dim1=-2, dim2=-1).copy_(s)
     return u, sigma, vh.mH
 
@@ -282,7 +282,8 @@ def lstsq(x, rhs, prec):
     if rhs.dim() == 1:
         return lstsq(x, rhs[:, None], prec)[:, 0]
     # The driver that cuts at singular values; the default one does at other numbers.
-    return torch.linalg.lstsq(x, rhs, rcond=prec, driver="gelsd").solution
+    driver = "gels" if x.is_cuda else "gelsd"  # CUDA has no other
+    return torch.linalg.lstsq(x, rhs, rcond=prec, driver=driver).solution
 
 
 def norm(x, order, axis, keep):
@@ -347,6 +348,7 @@ class Adapter(Framework):
         "not implemented for", "NotImplementedError", "can require gradients",
         "Low precision dtypes not supported", "doesn't support tensors of type",
         "but found ComplexHalf",  # pocketfft's message; MKL's differed
+        "powers of two when computing in half precision",
         "Unsupported dtype", "does not support automatic differentiation",
         "Unknown Complex ScalarType", "Promotion for Float8 Types is not supported",
         "both grad_output and output are required to have the same dtype",
