@@ -31,6 +31,7 @@ def port(
     baseline: str | None = None,
     fix: str | None = None,
     save: str | None = None,
+    values: str = "sampled",
     explain_unjudged: Annotated[bool, Parameter(negative="")] = False,
     module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
 ) -> int:
@@ -85,6 +86,9 @@ def port(
         A report that `--json` wrote; findings in it are not reported again.
     save
         Write the recorded calls to this file (`calls.jsonl`), to be read again.
+    values
+        Which values of tensors are measured while the program runs: none, sampled or all. Sampled
+        are all integers and 0-d tensors, and of others some calls and elements.
     explain_unjudged
         Say one by one what was not checked, and why.
     module
@@ -96,11 +100,12 @@ def port(
     from suanzi.port.findings import read_baseline
     from suanzi.port.opening import fix_file, judge_file, read_file
     from suanzi.port.report import targets, to_sarif, usual_targets
-    from suanzi.port.running import check_framework, run_program
+    from suanzi.port.running import check_framework, check_values, run_program
     from suanzi.port.support import check_chips, use_list
     from suanzi.status import InvalidArgument
 
     check_framework(from_)
+    check_values(values)
     for file in filter(None, map(str.strip, dtypes.split(","))):
         use_list(file)
     known = None if baseline is None else read_baseline(baseline)
@@ -115,6 +120,7 @@ def port(
             calls = run_program(
                 "-m" if module else program, [program, *arguments] if module else arguments,
                 framework=from_, python=python, stdout=_STANDARD_ERROR, save=save,
+                values=values,
             )  # fmt: skip
     elif save is not None:
         raise InvalidArgument(f"port: --save keeps the calls of a program; {program!r} is a file.")

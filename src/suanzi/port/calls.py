@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suanzi.dtypes import DType, dtype
+from suanzi.port.seen import Seen, joined_values, read_seen, with_values
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.writing import WAYS
@@ -43,8 +44,10 @@ class Taken:
     made_by: int | None = None
     """The number of the call that returned it; None for other tensors."""
     least: int | float | None = None
-    """The least number that was given here, of all calls that are one record."""
+    """The least number that was given here, or value of the tensor, of all calls of a record."""
     greatest: int | float | None = None
+    seen: Seen | None = None
+    """What else was measured of a tensor."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Call:
     """Whether ``**`` was written, not a function; None where that is not known or the same."""
     autocast: tuple[str, DType] | None = None
     """The device and the lower precision of autocast, where it was on."""
+    seen: Seen | None = None
+    """What was measured of the result."""
 
     def argument(self, name: str) -> Taken | tuple[Taken, ...] | None:
         """Return an argument that was given by its name."""
@@ -127,6 +132,7 @@ def _joined(files: dict[str, list[Any]]) -> list[dict[str, Any]]:
     found, end = [main[0]], {"end": True, "raised": "it ended without a message"}
     counts: Counter[str] = Counter()
     extremes: dict[str, list[Any]] = {}
+    values: dict[str, list[Any]] = {}
     numbers: dict[str, list[int]] = {}
     calls = 0
 
@@ -155,6 +161,8 @@ def _joined(files: dict[str, list[Any]]) -> list[dict[str, Any]]:
             pairs = last.get("numbers", {}).get(str(i), ())
             old = extremes.setdefault(str(number), list(pairs))
             extremes[str(number)] = [_both(a, b) for a, b in zip(old, pairs, strict=False)] or old
+            seen = last.get("values", {}).get(str(i), ())
+            values[str(number)] = joined_values(values.get(str(number), ()), seen)
         if name == first and last:
             end.update(last)
         elif last.get("missed"):
@@ -163,7 +171,7 @@ def _joined(files: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
     for name in files:
         add(name)
-    return [*found, {**end, "counts": dict(counts), "numbers": extremes}]
+    return [*found, {**end, "counts": dict(counts), "numbers": extremes, "values": values}]
 
 
 def _renumbered(x: Any, now: list[int]) -> Any:
@@ -201,11 +209,14 @@ def from_records(records: Iterable[Any]) -> Calls:
     calls: list[Call] = []
     end: dict[str, Any] = {}
     try:
+        values: dict[str, Any] = next(
+            (one["values"] for one in rest if "values" in one and "end" in one), {}
+        )
         for record in rest:
             if "end" in record:
                 end, raised = record, record["raised"]
             else:
-                calls.append(_call(record))
+                calls.append(_call(with_values(record, values.get(str(record["call"]), ()))))
                 _check("call", calls[-1].number == len(calls) - 1)
         counts, numbers = end.get("counts", {}), end.get("numbers", {})
         framework, version = str(head["framework"]), str(head["version"])
@@ -261,6 +272,7 @@ def _call(record: dict[str, Any]) -> Call:
         forward=record.get("forward", ""),
         symbol=record.get("symbol"),
         autocast=_autocast(record.get("autocast")),
+        seen=read_seen(record.get("values")),
     )
 
 
@@ -298,7 +310,9 @@ def _taken(x: Any) -> Taken | tuple[Taken, ...] | None:
         return None
     role = Role.ZERO_DIM if x.get("zero_dim") else Role.TENSOR
     _check("from", x.get("from") is None or _is_count(x["from"]))
-    return Taken(Operand(role, dt), x.get("from"))
+    seen = read_seen(x.get("values"))
+    extremes = (None, None) if seen is None else (seen.least, seen.greatest)
+    return Taken(Operand(role, dt), x.get("from"), *extremes, seen)
 
 
 def _ranged(x: Any, pairs: list[list[Any]]) -> Any:

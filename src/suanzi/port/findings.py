@@ -180,8 +180,12 @@ Fingerprint = tuple[str, ...]
 
 def source_line(finding: Finding) -> str:
     """Return the line of the program that a finding is about, empty where it cannot be read."""
-    where = finding.call.where
-    if where is None or not where.line or not is_source(where.file):
+    return "" if finding.call.where is None else line_at(finding.call.where)
+
+
+def line_at(where: Where) -> str:
+    """Return a line of the program, empty where it cannot be read."""
+    if not where.line or not is_source(where.file):
         return ""
     return linecache.getline(where.file, where.line).strip()
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from suanzi._text import printable
 from suanzi.port.calls import Where
-from suanzi.port.findings import Finding, source_line
+from suanzi.port.findings import Finding, line_at
 
 REFUSED = ("SZ002", "SZ004")
 """The codes of calls that a target does not make at all."""
@@ -142,9 +142,13 @@ def shortened(place: str) -> str:
 
 def statement(finding: Finding) -> str:
     """Return the whole statement that a finding is about, on one line."""
-    line = source_line(finding)
-    where = finding.call.where
-    if not line or where is None:
+    return "" if finding.call.where is None else statement_at(finding.call.where)
+
+
+def statement_at(where: Where) -> str:
+    """Return the whole statement at a line of the program, on one line."""
+    line = line_at(where)
+    if not line:
         return line
     return _statements(where.file).get(where.line, line) if _is_python(where) else line
 

@@ -22,6 +22,7 @@ from suanzi.port.judged import Judged
 from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
 from suanzi.port.tabulated import Tables, is_weak
+from suanzi.port.values import TooSmall, with_own_values
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.fixes import Fix, cast_code, fix_keeping
 from suanzi.promote.layers import Cell
@@ -89,11 +90,9 @@ class Judge:
         `extremes` are those of Python numbers, `own` those of tensors, where they were recorded.
         """
         found = self.by_dtypes(op, operands, extremes, way, into)
-        if not own:
+        if not own or found is None:
             return found
         source, target = (self.ask(rules, op, operands) for rules in (self.source, self.target))
-        if found is None:
-            return self.made_too_small(source, target, own)
         if found.code not in ("SZ001", "SZ003") or target.dtype is None or source.dtype is None:
             return found
         for _, value in own:
@@ -101,15 +100,6 @@ class Judge:
                 becomes = f"{show(value)} of this program becomes {show(gone.becomes)}"
                 return replace(found, code="SZ003", text=f"{found.text}; {becomes}")
         return replace(found, text=f"{found.text}; the extremes of this program are kept")
-
-    def made_too_small(self, source: Answer, target: Answer, own: OwnValues) -> Verdict | None:
-        """Return the verdict on integers of a tensor that the target makes of a smaller dtype."""
-        for dt, value in own:
-            here = self.here(dt)
-            if here is not dt and here.kind in ("int", "uint") and not holds(here, exact(value)):
-                text = f"{show(int(value))} of this program is out of range of {here}, as {dt} is"
-                return self.verdict("SZ006", source, target, f"{text} there")
-        return None
 
     def by_dtypes(
         self,
@@ -228,6 +218,7 @@ class _Pass:
         self.verdicts: dict[object, Verdict | None] = {}
         self.dtypes = Dtypes(target, on, calls.framework, self.judge.written)
         self.tables = Tables(source, target, self.judge.written)
+        self.too_small = TooSmall(target)
 
     def run(self) -> Judged:
         for call in self.calls.calls:
@@ -249,6 +240,8 @@ class _Pass:
             return
         before = len(self.findings)
         self.judge_promotion(call, name, promotion)
+        if len(self.findings) == before:
+            self.too_small.judge(call, self.found)
         refused = any(one.code == "SZ002" for one in self.findings[before:])
         for verdict in [] if refused else self.dtypes.judge(call):
             self.found(call, verdict)
@@ -366,7 +359,8 @@ class _Pass:
         extremes, own = _extremes(taken)
         key = op, seen, extremes, own, call.way, into
         if key not in self.verdicts:
-            self.verdicts[key] = self.judge.judge(op, seen, extremes, call.way, into, own)
+            found = self.judge.judge(op, seen, extremes, call.way, into, own)
+            self.verdicts[key] = found and with_own_values(found, taken)
         verdict = self.verdicts[key]
         if verdict is not None:
             assert verdict.target is not None

@@ -25,6 +25,7 @@ from suanzi.port.judged import Judged
 from suanzi.port.layout import place_of, shortened, text_of
 from suanzi.port.passes import judge_calls
 from suanzi.port.support import check_chips
+from suanzi.port.values import Close, close_lines, notes_of
 from suanzi.promote.library import rule_set, rules_or_file
 from suanzi.promote.rules import RuleSet
 from suanzi.status import InvalidArgument
@@ -164,6 +165,7 @@ class Report:
                     f"{UNCHECKED}, what {one.rules.name} does with {_WAYS[way]}: {_many(count)}"
                 )
             said += one.dtypes.notes()
+        said += notes_of(self.close())
         if self.judged:
             most = self._most()
             for what, counts in (
@@ -182,6 +184,10 @@ class Report:
     def _most(self) -> Judged:
         """Return what was judged of the target that was compared with most calls."""
         return min(self.judged, key=lambda one: one.given.left_out if one.given else 0)
+
+    def close(self) -> list[Close]:
+        """Return the lines whose values are close to the ends of float16, or beyond."""
+        return [] if self.calls is None else close_lines(self.calls.calls, self.judged)
 
     def short_notes(self) -> list[str]:
         """Return the notes, with all that was not checked in one line."""
@@ -257,6 +263,7 @@ class Report:
             "counts": {code: sum(f["code"] == code for f in found) for code in CODES},
             "ignored": self.ignored,
             "findings": found,
+            "float16": [one.to_dict() for one in self.close()],
             "unknown": most.unknown if most else {},
             "unexplained": most.unexplained if most else {},
             "uniform": most.uniform if most else 0,

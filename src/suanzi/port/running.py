@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from suanzi._files import write_file
 from suanzi._hints import nearest
 from suanzi.port.calls import Calls, from_records, read_processes
 from suanzi.port.operators import FRAMEWORKS
+from suanzi.port.recorders import processes
+from suanzi.port.recorders.values import MODES
 from suanzi.port.report import Report, judge, targets
 from suanzi.port.support import check_chips
 from suanzi.promote.live import NotInstalled
@@ -38,6 +41,7 @@ def run_program(
     python: str | None = None,
     stdout: Any = None,
     save: str | PathLike[str] | None = None,
+    values: str = "sampled",
 ) -> Calls:
     """Run a program under the recorder of its framework and return the calls it made.
 
@@ -45,9 +49,11 @@ def run_program(
     module, the first of the arguments. `python` is the interpreter that has the framework, this one
     by default; suanzi need not be installed there. What the program prints goes to `stdout`. What
     it did before it failed is kept. `save` is a file that the calls are written to, which
-    `read_calls` reads.
+    `read_calls` reads. `values` says which values of tensors are measured: "none", "sampled" or
+    "all".
     """
     recorder = check_framework(framework)
+    options = {"values": check_values(values)}
     if program == "-m" and not arguments:
         raise InvalidArgument("port: -m needs the name of a module.")
     if program != "-m" and not Path(program).is_file():
@@ -57,7 +63,7 @@ def run_program(
         path = Path(folder) / "calls.jsonl"
         command = [interpreter, str(recorder), str(path), program, *arguments]
         try:
-            status = _run(command, stdout)
+            status = _run(command, stdout, options)
         except OSError as error:
             raise InvalidArgument(
                 f"port: {interpreter!r} cannot be run: {error.strerror}."
@@ -77,9 +83,10 @@ def run_program(
         return from_records(records)
 
 
-def _run(command: Sequence[str], stdout: Any) -> int:
+def _run(command: Sequence[str], stdout: Any, options: dict[str, Any]) -> int:
     """Run a command; Ctrl-C ends it, and its recorder has the time to write down how it ended."""
-    with subprocess.Popen(command, stdout=stdout) as process:
+    environment = os.environ | {processes.OPTIONS: json.dumps(options)}
+    with subprocess.Popen(command, stdout=stdout, env=environment) as process:
         try:
             return process.wait()
         except KeyboardInterrupt:
@@ -105,8 +112,19 @@ def check_framework(framework: str) -> Path:
     return Path(__file__).parent / "recorders" / f"record_{framework}.py"
 
 
+def check_values(mode: str) -> str:
+    """Return which values are measured; raise for a word that is none of them."""
+    if mode not in MODES:
+        raise InvalidArgument(
+            f"port: --values cannot be {mode!r}; use {', '.join(MODES)}.{nearest(mode, MODES)}"
+        )
+    return mode
+
+
 @contextmanager
-def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) -> Iterator[Report]:
+def trace(
+    *to: str | RuleSet, framework: str = "torch", on: Iterable[str] = (), values: str = "sampled"
+) -> Iterator[Report]:
     """Record what the block calls, and fill the report when it ends, by an error too.
 
         with sz.port.trace("cann", "paddle") as report:
@@ -115,7 +133,8 @@ def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) 
 
     Each of `to` is a rule set or its name. From PyTorch, ``"jax"`` is JAX as it comes, without
     64-bit types, and ``"openvino"`` what its PyTorch frontend makes of a program. `on` are the
-    chips whose operators have to take the dtypes: ``on=["910b"]``. What is recorded of MindSpore
+    chips whose operators have to take the dtypes: ``on=["910b"]``. `values` says which values of
+    tensors are measured: "none", "sampled" or "all". What is recorded of MindSpore
     calls ``mindspore.runtime.launch_blocking()``, so that an error comes up in its own line;
     MindSpore has nothing that undoes it, and its operators wait for the device until the process
     ends.
@@ -124,7 +143,8 @@ def trace(*to: str | RuleSet, framework: str = "torch", on: Iterable[str] = ()) 
     chips = check_chips(on, asked)
     recorder_file = _load(framework)
     records: list[dict[str, Any]] = [recorder_file.header()]
-    recorder = recorder_file.make_recorder(records.append)
+    options = {**processes.DEFAULTS, "values": check_values(values)}
+    recorder = recorder_file.make_recorder(records.append, options)
     report, raised = Report(), None
     try:
         with recorder:

@@ -19,7 +19,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 NOT_INSTALLED = 3
 FILE = "SUANZI_PORT_CALLS"
 FRAMEWORK = "SUANZI_PORT_FRAMEWORK"
+OPTIONS = "SUANZI_PORT_OPTIONS"
 """The variables of the environment that tell another interpreter what to record, and where to."""
+DEFAULTS = {"values": "sampled"}
+
+
+def options():
+    """Return what the recorder was asked for: which values are measured, one of values.MODES."""
+    return {**DEFAULTS, **json.loads(os.environ.get(OPTIONS, "{}"))}
 
 
 class File:
@@ -93,7 +100,7 @@ def finalize(file, recorder):
 def start(framework, make_recorder, header, path):
     """Return a recorder and the file it writes to, and have the processes it starts do the same."""
     file = File(path, header())
-    recorder = make_recorder(file.write)
+    recorder = make_recorder(file.write, options())
     follow_forks(file, recorder)
     return recorder, file
 

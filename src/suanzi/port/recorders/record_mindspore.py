@@ -10,14 +10,16 @@ import re
 import sys
 
 try:
-    from . import patching, processes, recording
+    from . import patching, processes, recording, values
 except ImportError:  # as a script, where suanzi need not be
     import patching
     import processes
     import recording
 
+    import values
 
-def make_recorder(write):
+
+def make_recorder(write, options):
     """Return a recorder, a context; it calls `write(record)` once for each different call."""
     import mindspore
     from mindspore import mint, ops
@@ -27,7 +29,10 @@ def make_recorder(write):
     Tensor = mindspore.Tensor
     exactly = frozenset([Tensor, mindspore.Parameter])
     names = recording.Names("mindspore")
-    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write, names.chosen, True)
+    notes = recording.make_notes(
+        Tensor, exactly, home, dtype_name, write, names.chosen, True,
+        values=values.of_numpy(options["values"], Tensor, dtype_name, lambda x: x.asnumpy()),
+    )  # fmt: skip
 
     def more(patches):
         """Wrap the primitives, which are called as objects, and keep the program out of graphs."""

@@ -8,21 +8,26 @@ import os
 import sys
 
 try:
-    from . import patching, processes, recording
+    from . import patching, processes, recording, values
 except ImportError:  # as a script, where suanzi need not be
     import patching
     import processes
     import recording
 
+    import values
 
-def make_recorder(write):
+
+def make_recorder(write, options):
     """Return a recorder, a context; it calls `write(record)` once for each different call."""
     import paddle
 
     home = os.path.dirname(os.path.abspath(paddle.__file__)) + os.sep
     Tensor, names = paddle.Tensor, recording.Names("paddle")
     exactly = frozenset([Tensor])
-    notes = recording.make_notes(Tensor, exactly, home, dtype_name, write, names.chosen, True)
+    notes = recording.make_notes(
+        Tensor, exactly, home, dtype_name, write, names.chosen, True,
+        values=values.of_numpy(options["values"], Tensor, dtype_name, lambda x: x.numpy()),
+    )  # fmt: skip
     modules = [
         paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal, paddle._C_ops,
     ]  # fmt: skip

@@ -9,16 +9,19 @@ import sys
 import threading
 
 try:
-    from . import processes, recording
+    from . import processes, recording, values
 except ImportError:  # as a script, where suanzi need not be
     import processes
     import recording
 
+    import values
 
-def make_recorder(write):
+
+def make_recorder(write, options):
     """Return a recorder, a context; it calls `write(record)` once for each different call.
 
-    Made in a function, so that this file can be read where torch is not installed.
+    `options` are those of processes.options. Made in a function, so that this file can be read
+    where torch is not installed.
     """
     import torch
     from torch.overrides import TorchFunctionMode
@@ -28,8 +31,9 @@ def make_recorder(write):
     home = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
     exactly = frozenset([torch.Tensor, torch.nn.Parameter])
     notes = recording.make_notes(
-        torch.Tensor, exactly, home, dtype_name, write, known.chosen, autocast=autocast
-    )
+        torch.Tensor, exactly, home, dtype_name, write, known.chosen, autocast=autocast,
+        values=values.of_torch(options["values"]),
+    )  # fmt: skip
     # function: its name and whether it is known; None: not recorded. `grad` is an attribute, too.
     names = {torch.autograd.grad: ("grad", None, False)}
 
@@ -206,16 +210,15 @@ def unmarked(original):
 
     def __reduce_ex__(tensor, protocol):
         marks = tensor.__dict__
-        mark = marks.pop("_suanzi_call", None)
+        ours = {name: marks.pop(name) for name in [*marks] if name.startswith("_suanzi_")}
         try:
             found = original(tensor, protocol)
-            if mark is None or not marks:
+            if not ours or not marks:
                 return found
             # The attributes are written later: a copy of them, as they are now.
             return copied(found, marks)
         finally:
-            if mark is not None:
-                marks["_suanzi_call"] = mark
+            marks.update(ours)
 
     def copied(found, marks):
         function, args, *rest = found

@@ -34,6 +34,9 @@ KINDS = (bool, int, float, complex)
 OF_NUMBERS = ("tensor", "as_tensor", "to_tensor", "full", "where")
 """What makes tensors of Python numbers."""
 
+UNSET = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+"""What makes tensors whose values mean nothing yet."""
+
 
 def kinds(framework: str) -> dict[str, str]:
     """Return how the dtype of a result is found, by the names of a framework's operators.
@@ -177,14 +180,16 @@ def listed(model):
     return ()
 
 
-def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None):
+def make_notes(
+    Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None, values=None
+):  # fmt: skip
     """Return the notes of a program; `write(record)` is called once for each different call.
 
     `exactly` are the types that most tensors have, `home` is the folder of the framework, whose
     lines are not the program's, `dtype_name(tensor)` names a dtype, and `chosen` are the operators
     whose dtype the program decides. With `rebinds` ``x += y`` is ``x + y``, whose result gets the
-    name of x. `autocast(tensor)` returns the device and the dtype of autocast, or None.
-    Made in a function, so that what every call needs is near.
+    name of x. `autocast(tensor)` returns the device and the dtype of autocast, or None. `values`
+    measures tensors, see values.py. Made in a function, so that what every call needs is near.
     """
     outside = {}  # file: whether it is the program's own
     folders = (home, HERE, os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
@@ -201,7 +206,8 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
         """All that is known so far."""
 
         def __init__(self):
-            # Of each call, how often it was made, its number, and the extremes of its numbers.
+            # Of each call, how often it was made, its number, the extremes of its numbers, and what
+            # is known of the values of its tensors.
             self.kept = []
             self.calls = {}  # what is called with what, and its trails: what is kept of it
             self.variants = {}  # what is called with what: what is kept of its calls
@@ -225,12 +231,14 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
             for seen in self.kept:
                 seen[0] = 0
                 seen[2] = [None] * len(seen[2])
+                seen[3] = None
 
         def end(self):
             """Return how often each call was made, and the extremes of its numbers."""
-            found = {str(i): n for n, i, _ in self.kept if n != 1}
-            extremes = {str(i): e for n, i, e in self.kept if e and n}
-            end = {"counts": found, "numbers": extremes}
+            found = {str(i): n for n, i, *_ in self.kept if n != 1}
+            extremes = {str(i): e for n, i, e, _ in self.kept if e and n}
+            measured = {str(i): v["seen"] for *_, i, _, v in self.kept if v and any(v["seen"])}
+            end = {"counts": found, "numbers": extremes, "values": measured}
             return {**end, "missed": self.missed, "why": self.why} if self.missed else end
 
         def note(self, name, way, args, kwargs, result):
@@ -296,6 +304,8 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                             pair[0] = x
                         elif x > pair[1]:
                             pair[1] = x
+                if values is not None and name not in UNSET:
+                    seen[3] = values.see(seen[3], seen[0], args[:ARGUMENTS], kwargs, first)
                 if not many:
                     result._suanzi_call = number
                 else:
@@ -313,7 +323,7 @@ def make_notes(Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=Fals
                 # In a loop, x = x + y would be a new call each time.
                 seen = self.calls[key] = alike[-1]
                 return seen
-            seen = [0, len(self.kept), [[x, x] for x in numbers]]
+            seen = [0, len(self.kept), [[x, x] for x in numbers], None]
             self.codes.append(frame and frame.f_code)
             if frame is not None and frame is caller:
                 way = written(name, way, frame, rebinds)
