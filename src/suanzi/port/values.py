@@ -17,6 +17,7 @@ from suanzi.port.findings import Finding, Verdict
 from suanzi.port.judged import Judged
 from suanzi.port.layout import shortened, statement_at
 from suanzi.port.seen import Seen
+from suanzi.port.tabulated import question
 from suanzi.promote.engine import Answer
 from suanzi.promote.fixes import Fix
 from suanzi.promote.operands import Role
@@ -36,6 +37,10 @@ _INFINITE = frozenset(
     "atanh erfinv cdist lgamma digamma polygamma atan2 float_power xlogy special_xlogy".split()
 )
 """Operators whose infinities say nothing about the range of a dtype."""
+_DRAWN = ("random",)
+"""Operators whose integers are drawn from all of a dtype: seeds."""
+_MASK = 30000.0
+"""What is computed from the end of a dtype is a mask as long as it is larger."""
 _SHOWN = 8
 
 
@@ -56,7 +61,7 @@ class TooSmall:
 
     def judge(self, call: Call, found: Callable[[Call, Verdict], Finding]) -> None:
         """Report a call with such a value, or count it with the call that it came from."""
-        verdict = self.verdict(call)
+        verdict = None if call.operator in _DRAWN else self.verdict(call)
         if verdict is None:
             return
         before = (self.roots.get(x.made_by) for x in tensors_of(call) if x.made_by is not None)
@@ -80,7 +85,7 @@ class TooSmall:
                 if value is None or value != int(value) or holds(here, int(value)):
                     continue
                 text = f"{show(int(value))} of this program is out of range of {here}, as {dt} is"
-                return Verdict("SZ006", None, None, f"{text} there", self.fix(), _asked(call))
+                return Verdict("SZ006", None, None, f"{text} there", self.fix(), question(call))
         return None
 
     def fix(self) -> Fix | None:
@@ -88,19 +93,6 @@ class TooSmall:
         if self.target.name != "jax_x32":
             return None
         return Fix("enable the 64-bit types of JAX", 'jax.config.update("jax_enable_x64", True)')
-
-
-def _asked(call: Call) -> str:
-    parts = []
-    for x in call.arguments:
-        some = x if isinstance(x, tuple) else (x,)
-        for one in some:
-            if one is None:
-                continue
-            known = one.operand.role is Role.NUMBER and one.least == one.greatest
-            o = replace(one.operand, value=one.least) if known else one.operand
-            parts.append(str(o))
-    return f"{call.operator}({', '.join(parts)})" if parts else call.operator
 
 
 def with_own_values(verdict: Verdict, taken: Sequence[Taken]) -> Verdict:
@@ -179,7 +171,11 @@ def close_lines(calls: Iterable[Call], judged: Sequence[Judged]) -> list[Close]:
     instead = _lacks_bfloat16(judged)
     made = {call.number: call for call in calls}
     found: dict[tuple[str, int, str], Close] = {}
+    masks: set[int | None] = set()
     for call in made.values():
+        if _is_mask(call, masks):
+            masks.add(call.number)
+            continue
         one = _close(call, made, instead)
         if one is None:
             continue
@@ -194,6 +190,17 @@ def _lacks_bfloat16(judged: Sequence[Judged]) -> bool:
         one.code == "SZ004" and "bfloat16" in one.verdict.about
         for j in judged
         for one in j.findings
+    )
+
+
+def _is_mask(call: Call, masks: set[int | None]) -> bool:
+    """Tell whether the largest values of a result are the end of a dtype, or come from there."""
+    if call.seen is None or call.seen.magnitude < _MASK:
+        return False
+    given = [one for one in tensors_of(call) if one.seen is not None]
+    return call.seen.magnitude in _BOUNDS or any(
+        one.made_by in masks or (one.seen is not None and one.seen.magnitude in _BOUNDS)
+        for one in given
     )
 
 
@@ -212,7 +219,7 @@ def _close(call: Call, made: Mapping[int, Call], instead: bool) -> Close | None:
         is_narrowed = call.result is float16 and dt in (bfloat16, float32, float64)
         if one.operand.role is not Role.TENSOR and len(values) > 1:
             continue
-        if is_narrowed and _LARGEST < one.seen.magnitude not in _BOUNDS:
+        if is_narrowed and one.seen.magnitude > _LARGEST:
             margin, said = 0.0, [f"{_short(one.seen.magnitude)} becomes inf in float16"]
         if is_narrowed or (instead and dt is bfloat16 and one.made_by not in made):
             lost = max(lost, _share(one.seen, said))
@@ -236,8 +243,7 @@ def _overflow(call: Call, seen: Seen, operands: list[Taken]) -> tuple[float, lis
     )
     if seen.has_inf and operands and not is_odd and call.operator not in _INFINITE:
         return 0.0, ["overflows to inf"]
-    largest = max((abs(x) for x in (seen.least, seen.greatest)
-                   if x is not None and abs(x) not in _BOUNDS), default=0.0)  # fmt: skip
+    largest = seen.magnitude
     if largest > _LARGEST:
         return 0.0, [f"{_short(largest)} becomes inf"]
     if largest * MARGIN <= _LARGEST:
