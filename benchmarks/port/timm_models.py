@@ -11,7 +11,7 @@ nets = {
     "vit_tiny_patch16_224": {"img_size": 32, "patch_size": 8, "depth": 2},
     "convnext_atto": {"depths": (1, 1, 1, 1), "dims": (8, 16, 16, 32)},
     "eva02_tiny_patch14_224": {"img_size": 28, "depth": 2},
-    "efficientnet_b0": {"channel_multiplier": 0.25},
+    "efficientnet_b0": {},
 }
 mixup = Mixup(mixup_alpha=0.8, cutmix_alpha=1.0, num_classes=4)
 for name, options in nets.items():

@@ -100,6 +100,7 @@ def explain(
     rules: Rules = DEFAULT,
     op: Op = None,
     like: str | None = None,
+    autocast: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
 ) -> int:
     """Explain one promotion: the layer, the cell, the source, the loss and the fix.
@@ -109,6 +110,7 @@ def explain(
     suanzi explain u64 i64 --rules openvino+unsafe+u64=i64
     suanzi explain i32 f32 --rules paddle_compare_fix --op ==
     suanzi explain bf16 0d:f32 --op mul --rules cann --like torch
+    suanzi explain f32 f32 --op bmm --rules torch,paddle --autocast
     ```
 
     Parameters
@@ -116,7 +118,12 @@ def explain(
     like
         The rule set of the original program; the fix is the cast that keeps its dtype. The exit
         status is also 1 where the two differ.
+    autocast
+        Show what autocast gives instead: by device or level of each rule set, which may be several
+        joined by commas, or `all`. The operator has PyTorch's name.
     """
+    if autocast:
+        return _explain_autocast(operands, rules, op, like, json)
     if rules == "all":
         raise sz.InvalidArgument(
             "explain: give one rule set; `suanzi promote --rules all` compares all."
@@ -127,6 +134,21 @@ def explain(
     found = sz.explain(*map(_operand, operands), rules=chosen, op=op, like=kept)
     _print(found, _render.explanation, json)
     return DIFFERENCE if found.refused or found.differs else ANSWER
+
+
+def _explain_autocast(
+    operands: Sequence[str], rules: str, op: str | None, like: str | None, json: bool
+) -> int:
+    from suanzi.port.autocast import LISTS
+    from suanzi.port.under_autocast import explain_autocast
+
+    if op is None or like is not None:
+        wrong = "needs an operator (--op bmm)" if op is None else "does not take --like"
+        raise sz.InvalidArgument(f"explain: --autocast {wrong}.")
+    chosen = [*LISTS] if rules == "all" else _several_rules(rules)
+    found = explain_autocast(*map(_operand, operands), op=op, rules=chosen)
+    _print(found, lambda one: _render.rows(one.header, one.rows(), title=one.question), json)
+    return ANSWER
 
 
 @app.command

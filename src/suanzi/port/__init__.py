@@ -20,12 +20,14 @@ from suanzi.port.findings import Finding
 from suanzi.port.readers.dumps import read_exported
 from suanzi.port.report import Report, judge
 from suanzi.port.running import run_program, trace
+from suanzi.port.under_autocast import explain_autocast
 
 __all__ = [
     "Call",
     "Calls",
     "Finding",
     "Report",
+    "explain_autocast",
     "judge",
     "read_calls",
     "read_exported",

@@ -22,7 +22,7 @@ from suanzi.promote.values import contains, loss
 from suanzi.status import InvalidArgument
 
 Policy = Literal["lower", "float32", "widest", "others"]
-_SAYS = {
+SAYS = {
     "lower": "casts to the lower precision",
     "float32": "casts to float32",
     "widest": "casts to the widest",
@@ -31,6 +31,13 @@ _SAYS = {
 _LEVELS = {"torch": ("cuda",), "paddle": ("O1", "O2"), "mindspore": ("auto", "O1", "O2", "O3")}
 """The levels that a target has, the usual one first."""
 LEVELS = ("O1", "O2", "O3", "auto")
+LISTS = {
+    "torch": ("torch_cuda", "torch_cpu"),
+    "torch_npu": ("torch_npu",),
+    "paddle": ("paddle_O1", "paddle_O2"),
+    "mindspore": ("mindspore_auto", "mindspore_O1", "mindspore_O2", "mindspore_O3"),
+}
+"""The files of each rule set that has autocast, by devices or levels."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,7 @@ def _verdict(
     text = f"{result} under autocast, {was} in {ours.title}"
     if computed is not result:
         text = f"computed in {computed}, {text}"
-    text += f": {theirs.title} {_SAYS[other]}, {ours.title} {_SAYS[policy]}"
+    text += f": {theirs.title} {SAYS[other]}, {ours.title} {SAYS[policy]}"
     text += f"; {gone}" if gone is not None else ""
     code: Literal["SZ003", "SZ005"] = "SZ003" if gone is not None else "SZ005"
     dtypes = ", ".join(str(x.operand) for x in floats_of(call))
