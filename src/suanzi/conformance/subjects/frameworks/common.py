@@ -214,7 +214,7 @@ class Framework:
         return found
 
     def without(self, device, error):
-        """Return the error that says that a device was looked for and is not there."""
+        """Return the error that says that a device was looked for and does not exist."""
         words = str(error).strip().partition("\n")[0].partition(". ")[0]
         return Unsuitable(f"{self.title} {self.version} has no device {device!r} here: {words}")
 
