@@ -2,13 +2,16 @@
 
     git clone https://github.com/hicann/ops-math
     git clone https://github.com/hicann/ops-nn
-    python tools/cann_dtypes.py ops-math ops-nn > src/suanzi/port/dtypes/cann.txt
+    git clone https://github.com/hicann/ops-cv
+    git clone https://github.com/hicann/ops-transformer
+    python tools/cann_dtypes.py ops-math ops-nn ops-cv ops-transformer > src/suanzi/.../cann.txt
 
 An operator's GetWorkspaceSize checks its arguments against lists of dtypes, and which list it takes
 depends on the chip. `aclnn/` follows these checks for one chip after the other, from argument to
 argument, and notes what an argument must be in any case. What depends on more than the chip is left
 out: a dtype that is not listed is refused, one that is listed need not be taken with any other.
-Only operators that `other-names.txt` has are written.
+An operator whose checks cannot be followed has the dtypes of its page in docs/ (marked "page").
+Only operators are written that `other-names.txt` has, or that torch_npu calls.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import subprocess
 from pathlib import Path
 
 from aclnn.checks import CHIPS, Sources, checks
+from aclnn.documents import documented
+from suanzi.port.available import table
 from suanzi.standard import other_names
 
 SHORT = {
@@ -43,6 +48,8 @@ def commit(folder: Path) -> str:
 def wanted() -> set[str]:
     """Return the operators of CANN that the table of names has, each with its form in place."""
     names = {name for row in other_names.table() for name in row.names.get("aclnn", ())}
+    npu = table("torch_npu")
+    names |= {kernel.function for kernel in npu.kernels.values()} if npu else set()
     return names | {"aclnnInplace" + name[len("aclnn") :] for name in names}
 
 
@@ -61,7 +68,8 @@ def main() -> None:
         print(f"source  {one}")
     print("chips   " + " ".join(CHIPS))
     print("note    910b stands for 910_93 (A3) too, which has its lists.")
-    print("note    A dtype that is not listed is refused by the operator's own check of arguments.")
+    print("note    A dtype that is not listed is refused by the operator's own check of arguments,")
+    print("note    or is not on its page (page).")
     print("\n# operator, places of its arguments, chips: dtypes")
     found: dict[str, tuple[dict[str, dict[str, frozenset[str]]], list[str]]] = {}
     for folder in given.checkout:
@@ -75,22 +83,31 @@ def main() -> None:
                 continue
             for name, parameters, by_chip in checks(sources, path):
                 if (given.all or name in asked) and any(by_chip.values()):
-                    found[name] = by_chip, parameters
+                    found.setdefault(name, (by_chip, parameters))
+    pages = {}
+    for folder in given.checkout:
+        for path in sorted(folder.rglob("docs/aclnn*.md")):
+            for name, parameters, facts in documented(path):
+                if (given.all or name in asked) and name not in found and facts:
+                    pages[name] = {chip: facts.get(chip, {}) for chip in CHIPS}, parameters
+    found |= pages
     for name in sorted(found):
         by_chip, parameters = found[name]
         by_list: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
         for at, parameter in enumerate(parameters):
             chips_of: dict[tuple[str, ...], list[str]] = {}
             for chip in CHIPS:
-                if parameter in by_chip[chip] and not parameter.lower().startswith("out"):
-                    known = [SHORT[d] for d in by_chip[chip][parameter] if d in SHORT]
+                known = [SHORT[d] for d in by_chip[chip].get(parameter, ()) if d in SHORT]
+                # A chip that takes no dtype lacks the operator, and another one is called there.
+                if known and not parameter.lower().startswith("out"):
                     chips_of.setdefault(tuple(sorted(known, key=ORDER.__getitem__)), []).append(
                         chip
                     )
             for dtypes, chips in chips_of.items():
                 by_list.setdefault((tuple(chips), dtypes), []).append(str(at))
         for (chips_in, dtypes), places in by_list.items():
-            print(f"{name:34} {','.join(places):6} {' '.join(chips_in):17} : {' '.join(dtypes)}")
+            where = " ".join(chips_in) + " page" * (name in pages)
+            print(f"{name:34} {','.join(places):6} {where:17} : {' '.join(dtypes)}")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import pytest
 
 import suanzi as sz
 from aclnn.checks import Sources, checks
+from aclnn.documents import documented
 from suanzi.cli import main
-from suanzi.port import judge
+from suanzi.port import available, judge
 from suanzi.port.readers.logs import from_log
 from suanzi.port.support import COLUMNS, support
 from suanzi.standard.other_names import table
@@ -89,7 +90,11 @@ def test_every_text_says_where_it_is_from_and_holds_only_what_is_looked_up(targe
     assert here.sources
     assert here.chips
     column = {here.full(name) for one in table() for name in one.names.get(COLUMNS[target], ())}
-    plain = {name.replace("aclnnInplace", "aclnn") for name, _ in here.taken}
+    npu = available.table("torch_npu")
+    assert npu is not None
+    column |= {kernel.function for kernel in npu.kernels.values()}
+    plain = {name for name, _ in here.taken if name not in column}
+    plain = {name.replace("aclnnInplace", "aclnn") for name in plain}
     assert {here.full(name) for name in plain} <= column
     for by_chip in here.taken.values():
         assert set(by_chip) <= set(here.chips)
@@ -172,3 +177,74 @@ def test_the_checks_of_an_operator_are_followed(tmp_path: Path) -> None:
     assert by_name["aclnnSeldom"][1]["910"] == {}, "it may have returned before"
     assert by_name["aclnnShared"][1]["910"] == {"self": {"DT_BOOL"}}
     assert by_name["aclnnShared"][1]["950"] == {"self": new}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("aten.mm.default", "aclnnMm does not take float64 on 910b"),
+        ("aten.threshold_backward.default", "aclnnThresholdBackward does not take float64 on 910b"),
+        ("aten.linear.default", "aclnnMatmul does not take float64 on 910b"),
+        ("aten.convolution.default", "aclnnConvolution does not take float64 on 910b"),
+    ],
+)
+def test_what_torch_npu_calls_for_an_operator_is_looked_up(call: str, said: str) -> None:
+    log = f"Operator: {call}\ncnt: 1, ((T([2, 2], f64), T([2, 2], f64)), {{}})\n"
+    assert [text.partition(", by")[0] for _, text in found(log, "torch_npu", "910b")] == [said]
+    assert found(log.replace("f64", "bf16"), "torch_npu", "910b") == []
+
+
+def test_the_operands_of_embedding_are_told_apart_by_dtype() -> None:
+    for given in ("T([2], i64), T([4, 2], bf16)", "T([4, 2], bf16), T([2], i64)"):
+        log = f"Operator: aten.embedding.default\ncnt: 1, (({given}), {{}})\n"
+        assert found(log, "torch_npu", "910b") == []
+        assert len(found(log, "torch_npu", "910")) == 1
+
+
+def test_views_and_allocations_are_not_counted_as_unchecked() -> None:
+    log = "".join(
+        f"Operator: aten.{name}.default\ncnt: 3, ((T([2], f64),), {{}})\n"
+        for name in ("t", "detach", "empty_like", "isin")
+    )
+    assert judge(from_log(log), ["torch_npu"]).judged[0].dtypes.unlisted == {"isin": 3}
+
+
+PAGE = """# aclnnHalve
+- <term>Ascend 950PR/Ascend 950DT</term>：支持
+- <term>Atlas A2 训练系列产品/Atlas A2 推理系列产品</term>：支持
+- <term>Atlas 推理系列产品</term>：支持
+- <term>Atlas 训练系列产品</term>：{}
+## 功能说明
+## 函数原型
+aclnnStatus aclnnHalveGetWorkspaceSize(const aclTensor* self, double by, aclTensor* out)
+## aclnnHalveGetWorkspaceSize
+<table><tr><th>参数名</th><th>输入/输出</th><th>数据类型</th></tr>
+<tr><td>self（aclTensor*）</td><td>输入</td><td>FLOAT、FLOAT16、BFLOAT16、INT8</td></tr>
+<tr><td>by（double）</td><td>输入</td><td>DOUBLE</td></tr>
+<tr><td>out（aclTensor*）</td><td>输出</td><td>FLOAT</td></tr></table>
+  - <term>Atlas 推理系列产品</term>：{}
+- **返回值：**
+"""
+
+
+@pytest.mark.parametrize(
+    ("on_910", "on_310p", "expected"),
+    [
+        ("支持", "self数据类型不支持BFLOAT16、INT8。", {"DT_FLOAT", "DT_FLOAT16"}),
+        ("不支持", "数据类型仅支持FLOAT16。", {"DT_FLOAT16"}),
+        ("支持", "self额外支持INT32，out额外支持INT32。",
+         {"DT_FLOAT", "DT_FLOAT16", "DT_BF16", "DT_INT8", "DT_INT32"}),
+        ("支持", "BFLOAT16数据类型在偶数日不支持。", None),
+    ],
+)  # fmt: skip
+def test_the_page_of_an_operator_is_read(
+    tmp_path: Path, on_910: str, on_310p: str, expected: set[str] | None
+) -> None:
+    page = tmp_path / "aclnnHalve.md"
+    page.write_text(PAGE.format(on_910, on_310p), "utf-8")
+    ((name, parameters, facts),) = documented(page)
+    assert (name, parameters) == ("aclnnHalve", ["self", "", "out"])
+    every = {"DT_FLOAT", "DT_FLOAT16", "DT_BF16", "DT_INT8"}
+    assert facts["910b"] == facts["950"] == {"self": every}
+    assert ("910" in facts) is (on_910 == "支持")
+    assert facts.get("310p") == (None if expected is None else {"self": expected})

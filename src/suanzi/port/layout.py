@@ -114,7 +114,9 @@ def _joined(some: Iterable[Finding]) -> list[tuple[str, Finding, list[str]]]:
     for one in some:
         head = f"{shortened(one.place)}  {statement(one)}".rstrip()
         key = head, one.code, one.verdict.question, one.call.backward, one.count, *one.lines()
-        same.setdefault(key, (head, one, []))[2].append(one.rules)
+        targets = same.setdefault(key, (head, one, []))[2]
+        if one.rules not in targets:
+            targets.append(one.rules)
     return list(same.values())
 
 

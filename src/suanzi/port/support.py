@@ -16,6 +16,7 @@ from typing import Any
 
 from suanzi._hints import nearest
 from suanzi.dtypes import DType, dtype
+from suanzi.port.available import Kernel, computes, table
 from suanzi.port.calls import Call, Taken
 from suanzi.port.findings import Verdict
 from suanzi.promote.fixes import Fix, cast_code
@@ -49,6 +50,8 @@ class Support:
     """By operator and place of an argument, then by chip."""
     places: dict[str, int]
     """Of each operator, how many places are known."""
+    documented: frozenset[str]
+    """Operators whose dtypes are those of their page."""
 
     def full(self, name: str) -> str:
         """Return a name as the list has it, with its module; empty where it has none."""
@@ -79,6 +82,8 @@ class Lack:
     """Where it is lacking."""
     taken: frozenset[DType]
     """What is taken on all of them."""
+    is_documented: bool = False
+    """Whether that is known from a page, not from the check of arguments itself."""
 
     @property
     def about(self) -> str:
@@ -89,8 +94,9 @@ class Lack:
     def text(self) -> str:
         """The dtype that is not supported, where, and the dtypes that are."""
         there = ", ".join(dt.name for dt in sorted(self.taken, key=lambda dt: (dt.kind, dt.bits)))
+        page = ", by its documentation" * self.is_documented
         return (
-            f"{self.operator} does not take {self.dtype} on {', '.join(self.chips)}: "
+            f"{self.operator} does not take {self.dtype} on {', '.join(self.chips)}{page}: "
             f"it takes {there or 'no dtype that suanzi has'}"
         )
 
@@ -139,6 +145,7 @@ def read_support(target: str, text: str) -> Support:
     head: dict[str, list[str]] = {"source": [], "chips": [], "others": [], "asked": []}
     taken: dict[tuple[str, int], dict[str, frozenset[DType]]] = {}
     places: dict[str, int] = {}
+    documented = set()
     for line in text.splitlines():
         words = line.partition("#")[0].split()
         if ":" not in words:
@@ -147,6 +154,9 @@ def read_support(target: str, text: str) -> Support:
             continue
         at = words.index(":")
         dtypes = frozenset(dtype(word) for word in words[at + 1 :])
+        if words[at - 1] == "page":
+            at -= 1
+            documented.add(words[0])
         numbers = [int(place) for place in words[1].split(",")]
         for place in numbers:
             here = taken.setdefault((words[0], place), {})
@@ -158,7 +168,8 @@ def read_support(target: str, text: str) -> Support:
         # Its frontend converts other dtypes to floating point before many operators.
         asked = frozenset(dt for dt in asked if dt.kind == "float")
     others = ", ".join(head["others"])
-    return Support(name, tuple(head["source"]), chips, others, asked, taken, places)
+    sources = tuple(head["source"])
+    return Support(name, sources, chips, others, asked, taken, places, frozenset(documented))
 
 
 def name_there(call: Call, known: Support, source: str = "torch") -> str | None:
@@ -181,6 +192,21 @@ def name_there(call: Call, known: Support, source: str = "torch") -> str | None:
     return name or None
 
 
+def _with_number(call: Call) -> str | None:
+    row = by_name("torch").get(call.operator)
+    return row.with_number if row is not None else None
+
+
+def _kernel(call: Call, known: Support, source: str) -> Kernel | None:
+    """Return the aclnn function that torch_npu calls for an operator, if its dtypes are known."""
+    if known.target != "cann" or source != "torch":
+        return None
+    there = table("torch_npu")
+    assert there is not None
+    found = there.kernels.get(call.operator)
+    return found if found is not None and found.function in known.places else None
+
+
 def lacks(
     call: Call, known: Support, chips: tuple[str, ...] = (), source: str = "torch"
 ) -> list[Lack] | None:
@@ -189,15 +215,22 @@ def lacks(
     `chips` are those that matter, all that are known by default; `source` is the framework whose
     names the call has.
     """
-    name = name_there(call, known, source)
-    if name is None:
-        return None
     tensors = {
         place: x.operand.dtype
         for place, one in enumerate(call.arguments)
         for x in (one if isinstance(one, tuple) else (one,))
         if isinstance(x, Taken) and x.operand.dtype is not None
     }
+    if call.operator == "embedding" and len(tensors) > 1 and tensors[0].kind != "float":
+        # F.embedding(index, weight) is embedding(weight, index) of aten and of aclnn.
+        tensors |= {0: tensors[1], 1: tensors[0]}
+    kernel, name = _kernel(call, known, source), name_there(call, known, source)
+    if kernel is not None and (name is None or (call.way is None and name != _with_number(call))):
+        name = kernel.function
+        placed = {kernel.places[at]: dt for at, dt in tensors.items() if at in kernel.places}
+        tensors = placed if kernel.places else {0: call.result} if call.result else {}
+    if name is None:
+        return None
     asked = {place: dt for place, dt in tensors.items() if (name, place) in known.taken}
     if not name.startswith("aclnn"):
         # The others were probed with all of their tensors in one dtype.
@@ -212,7 +245,7 @@ def lacks(
         where = tuple(c for c in chips or known.chips if c in here and dt not in here[c])
         if where:
             both = frozenset.intersection(*(here[chip] for chip in where))
-            found.append(Lack(name, dt, where, both))
+            found.append(Lack(name, dt, where, both, name in known.documented))
     return list({(one.dtype, one.chips): one for one in found}.values())
 
 
@@ -248,7 +281,8 @@ class Dtypes:
         assert self.known is not None
         found = lacks(call, self.known, self.chips, self.source)
         if found is None:
-            self.unlisted[call.operator] += call.count
+            if computes(call, self.source):
+                self.unlisted[call.operator] += call.count
             return []
         self.judged += call.count
         wanted = self.chips or self.known.chips
