@@ -12,7 +12,7 @@ images, labels = paddle.rand([2, 3, 32, 32]), paddle.to_tensor([0, 3])
 for _ in range(2):
     out = encoder(paddle.rand([2, 5, 16])).mean([1, 2])
     scale = paddle.to_tensor(0.5, dtype="float64")
-    loss = nn.functional.cross_entropy(net(images), labels) + out.mean() * scale
+    loss = nn.functional.cross_entropy(net(images), labels) + (out * scale).mean()
     loss.backward()
     optimizer.step()
     optimizer.clear_grad()

@@ -57,8 +57,7 @@ def asked(framework: str, program: str) -> list[object]:
 
 def own_names(name: str, policy: str) -> list[str]:
     """Return the framework's own names of a list."""
-    lists = autocast.read(name)
-    return sorted({lists.names.get(op, op) for op, p in lists.policies.items() if p == policy})
+    return sorted(op for op, found in autocast.read(name).own.items() if found == policy)
 
 
 def test_torch() -> None:

@@ -54,6 +54,10 @@ def test_what_lists_say() -> None:
     assert autocast.read("paddle_O1").policy("bmm") == "others"
     assert autocast.read("paddle_O1").policy("relu") is None
     assert autocast.read("paddle_O1").names["linear"] == "linear_v2"
+    # Its products of matrices; PyTorch's multiplies by element, which is not listed.
+    assert autocast.read("paddle_O1").own["mul"] == "lower"
+    assert autocast.read("paddle_O1").policy("mul") is None
+    assert autocast.read("paddle_O2").policy("scatter") == "lower"
     assert autocast.read("mindspore_O2").policy("layer_norm") == "float32"
     assert autocast.read("mindspore_O3").policy("layer_norm") == "lower"
 
@@ -69,6 +73,7 @@ def test_what_lists_say() -> None:
         ("paddle", "", ("bmm", ["bf16", "bf16"], "bf16", CUDA), None),
         ("paddle", "", ("log1p", ["bf16"], "f32", CUDA), "SZ003"),
         ("paddle", "", ("exp", ["bf16"], "f32", CUDA), None),
+        ("paddle", "", ("mul", ["f32", "f32"], "f32", CPU), None),
         ("paddle", "O2", ("exp", ["bf16"], "f32", CUDA), "SZ003"),
         ("mindspore", "", ("linear", ["f32", "f32"], "bf16", CUDA), None),
         ("mindspore", "O1", ("linear", ["f32", "f32"], "bf16", CUDA), "SZ005"),

@@ -1,7 +1,8 @@
 """Autocast: which operators a framework computes in a lower precision by itself.
 
 The lists lie in ``autocasts/``, one file per framework and device or level, in the framework's own
-names; a name in brackets is PyTorch's for the same operator.
+names; a name in brackets is PyTorch's for the same operator, and ``()`` says that it has none:
+PyTorch's operator of that name is another.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Lists:
     """What results of the lower precision are cast back to."""
     fixes: dict[str, str] = field(default_factory=dict)
     """How an operator is moved to a list."""
+    own: dict[str, Policy] = field(default_factory=dict)
+    """By the framework's own names."""
 
     def policy(self, operator: str) -> Policy | None:
         """Return what is done with an operator; None where the lists do not say."""
@@ -107,6 +110,7 @@ def read(name: str) -> Lists:
     facts: dict[str, str] = {}
     policies: dict[str, Policy] = {}
     names: dict[str, str] = {}
+    every: dict[str, Policy] = {}
     section: Policy | None = None
     key = ""
     for line in re.sub(r"(?m)^#.*\n", "", text).splitlines():
@@ -119,8 +123,10 @@ def read(name: str) -> Lists:
             key, _, said = line.partition(" ")
             facts[key] = said.strip()
         elif section is not None:
-            for own, others in re.findall(r"([\w*]+)(?:\(([\w,]+)\))?", line):
-                for operator in (own, *filter(None, others.split(","))):
+            for own, brackets in re.findall(r"([\w*]+)(\([\w,]*\))?", line):
+                every[own] = section
+                others = filter(None, brackets.strip("()").split(","))
+                for operator in (own, *others) if brackets != "()" else ():
                     policies[operator] = section
                     names[operator] = own
     return Lists(
@@ -128,6 +134,7 @@ def read(name: str) -> Lists:
         {name: own for name, own in names.items() if name != own},
         float32 if facts.get("results") == "float32" else None,
         {policy: facts[policy] for policy in ("lower", "float32") if policy in facts},
+        every,
     )  # fmt: skip
 
 
