@@ -26,7 +26,14 @@ class Net(nn.Cell):
 
 net, loss = Net(), nn.CrossEntropyLoss()
 optimizer = nn.Adam(net.trainable_params(), 1e-3)
-step = ms.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
+
+
+def forward(x, y):
+    """Return the loss."""
+    return loss(net(x), y)
+
+
+step = ms.value_and_grad(forward, None, optimizer.parameters)
 x, y = ms.Tensor(np.ones((2, 8), np.float32)), ms.Tensor([0, 3], ms.int32)
 for _ in range(2):
     _, gradients = step(x, y)

@@ -11,6 +11,7 @@ import pytest
 from helpers.small_frameworks import frameworks, recorded
 from suanzi.cli import main
 from suanzi.port import judge, read_calls
+from suanzi.port.layout import called_by
 
 HALF, SCALE = {"dtype": "bfloat16"}, {"dtype": "float32", "zero_dim": True}
 MUL = {"op": "mul", "arguments": [HALF, SCALE], "result": "bfloat16"}
@@ -55,6 +56,23 @@ def test_targets_with_the_same_finding_are_joined(tmp_path: Path) -> None:
         "  SZ005 jax_x32, jax: mul(bfloat16, 0-d float32)",
         "  SZ005 cann: mul(bfloat16, 0-d float32)",
     ]
+
+
+def test_a_line_that_many_layers_run_is_one_finding(tmp_path: Path) -> None:
+    where = [LIBRARY, 3, "f", "models.attention"]
+    callers = [(7, 0), (7, 1), (9, 0), (9, 2)]
+    file = written(
+        tmp_path / "calls.jsonl",
+        *({**MUL, "where": where, "by": ["/work/train.py", line], "layer": f"Net.layers.{layer}"}
+          for line, layer in callers),
+    )  # fmt: skip
+    lines = lines_of(file, "jax")
+    assert [line for line in lines if "SZ005" in line] == [
+        "  SZ005 jax_x32: mul(bfloat16, 0-d float32), 4 calls"
+    ]
+    assert "  called by /work/train.py:7 and 1 more, in Net.layers.0 and 2 more layers" in lines
+    (alone,) = judge(read_calls(written(tmp_path / "one.jsonl", {**MUL, "where": where})), ["jax"])
+    assert called_by(alone) == ""
 
 
 def test_a_fact_of_many_findings_is_said_once(tmp_path: Path) -> None:

@@ -176,3 +176,26 @@ def test_a_number_of_64_bits_widens_nothing() -> None:
 def test_a_weak_tensor_leaves_no_trace_in_the_native_table() -> None:
     judge(chain(("tensor", [2.0], "f32"), ("mul", ["f16", "0d:f32@0"], "f16")), ["jax_x64"])
     assert sz.result_type("f16", sz.ZeroDim("f32"), rules="jax", op="mul") is sz.float32
+
+
+@pytest.mark.parametrize(
+    ("values", "later", "many"),
+    [
+        ("f32", ["f32"], 0),  # x.topk(2)[0] + 1
+        ("f32", ["i64"], 1),
+        ("f32", ["f32", "i64"], 1),
+        ("f32", [], 1),  # a recording without origins
+        ("i64", ["i64"], 1),  # values or indices: not known
+    ],
+)
+def test_indices_that_nothing_uses_are_no_finding(values: str, later: list[str], many: int) -> None:
+    def record(number: int, op: str, dt: str, **more: Any) -> dict[str, Any]:
+        name = sz.dtype(dt).name
+        where = ["m.py", number + 1, "f", "m"]
+        return {"call": number, "op": op, "arguments": [{"dtype": name, **more}, {"number": "int"}],
+                "result": name, "where": where}  # fmt: skip
+
+    head = {"format": "suanzi-calls/1", "framework": "torch", "version": "2.13.0"}
+    calls = [record(i + 1, "add", dt, **{"from": 0}) for i, dt in enumerate(later)]
+    read = from_records([head, record(0, "topk", values), *calls, {"end": True, "raised": None}])
+    assert [one.call.operator for one in judge(read, ["mindspore"])] == ["topk"] * many

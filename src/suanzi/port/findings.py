@@ -76,6 +76,8 @@ class Finding:
     """Later calls that change their dtype because this one did, and would not by themselves."""
     stopped_at: list[tuple[Call, str]] = field(default_factory=list)
     """Of them, those that the target refuses with what it computes with by then, and why."""
+    callers: set[tuple[tuple[str, int] | None, str]] = field(default_factory=set)
+    """The lines of the program that made a library come here, and the layers."""
 
     @property
     def code(self) -> Code:

@@ -126,10 +126,16 @@ def called_by(one: Finding) -> str:
     said = []
     if where is not None and where.by is not None:
         file, line = where.by
-        said.append(f"called by {shortened(file)}:{line}")
+        said.append(f"called by {shortened(file)}:{line}{_more(by for by, _ in one.callers)}")
     if where is not None and where.layer:
-        said.append(f"in {where.layer}")
+        said.append(f"in {where.layer}{_more((layer for _, layer in one.callers), ' layer')}")
     return ", ".join(said)
+
+
+def _more(some: Iterable[object], what: str = "") -> str:
+    """Say how many there are besides the first."""
+    many = len(set(some)) - 1
+    return f" and {many} more{what}{'s' * (bool(what) and many > 1)}" if many > 0 else ""
 
 
 def shortened(place: str) -> str:

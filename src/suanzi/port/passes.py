@@ -21,7 +21,7 @@ from suanzi.port.given import Given
 from suanzi.port.judged import Judged
 from suanzi.port.operators import FRAMEWORKS, Promotion, known, operands
 from suanzi.port.support import Dtypes
-from suanzi.port.tabulated import Tables, is_weak
+from suanzi.port.tabulated import Tables, is_weak, of_values_alone
 from suanzi.port.values import TooSmall, with_own_values
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.fixes import Fix, cast_code, fix_keeping
@@ -218,6 +218,7 @@ class _Pass:
         self.verdicts: dict[object, Verdict | None] = {}
         self.dtypes = Dtypes(target, on, calls.framework, self.judge.written)
         self.tables = Tables(source, target, self.judge.written)
+        self.of_values_alone = of_values_alone(calls.calls)
         self.too_small = TooSmall(target)
 
     def run(self) -> Judged:
@@ -293,6 +294,8 @@ class _Pass:
         """Judge a call by the tables of results; tell whether nothing else is to be asked."""
         found = self.tables.known(call)
         for row, was, there in found:
+            if row.is_of_indices and call.number in self.of_values_alone:
+                continue
             verdict = self.tables.verdict(call, row, was, there)
             if verdict is not None:
                 finding = self.found(call, verdict)
@@ -375,12 +378,17 @@ class _Pass:
 
     def found(self, call: Call, verdict: Verdict) -> Finding:
         """Return the finding of a line, made when the line is first met with such a verdict."""
-        key = call.where, verdict.code, verdict.question, verdict.text, call.way, call.backward
+        where = call.where
+        line = where and replace(where, by=None, layer="")
+        key = line, verdict.code, verdict.question, verdict.text, call.way, call.backward
         if key not in self.by_line:
             self.by_line[key] = Finding(call, verdict, self.target.name, 0)
             self.findings.append(self.by_line[key])
-        self.by_line[key].count += call.count
-        return self.by_line[key]
+        finding = self.by_line[key]
+        finding.count += call.count
+        if where is not None:
+            finding.callers.add((where.by, where.layer))
+        return finding
 
     def carry(
         self,

@@ -6,7 +6,7 @@ differs between frameworks, though no dtypes meet.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from suanzi.dtypes import DType, iinfo
@@ -153,6 +153,26 @@ def is_weak(call: Call, weak: Container[int | None], promotes: bool, framework: 
         (promotes or name in _KEEP_WEAK)
         and bool(tensors)
         and all(x.made_by in weak for x in tensors)
+    )
+
+
+def of_values_alone(calls: Iterable[Call]) -> frozenset[int]:
+    """Return the calls whose values are used later and whose indices never are.
+
+    The indices of ``x.topk(2)[0]`` may have another width elsewhere: nothing computes with them.
+    """
+    values: dict[int, DType | None] = {}
+    used: dict[int, set[DType | None]] = {}
+    for call in calls:
+        values[call.number] = call.result
+        for x in (*call.arguments, *(x for _, x in call.named)):
+            for taken in x if isinstance(x, tuple) else (x,):
+                if taken is not None and taken.made_by is not None:
+                    used.setdefault(taken.made_by, set()).add(taken.operand.dtype)
+    return frozenset(
+        number
+        for number, dtypes in used.items()
+        if (dt := values.get(number)) is not None and dt.kind == "float" and dtypes == {dt}
     )
 
 
