@@ -49,6 +49,7 @@ conformance.running conformance.shards
 conformance.vacuity conformance.vacuity_models conformance.bounds
 conformance.check
 judgement
+replay
 conformance.plugin conformance.suite conformance.second_judge conformance.submission
 agents
 cli

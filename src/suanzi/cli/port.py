@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import json as json_module
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from suanzi.cli.typed import Json, Python
+
+if TYPE_CHECKING:
+    from suanzi.port.calls import Calls
+    from suanzi.promote.rules import RuleSet
+    from suanzi.replay import Replayed
 
 _SAME, _CHANGES, _NOTHING_KNOWN = 0, 1, 2
 _STANDARD_ERROR = 2
@@ -32,6 +41,9 @@ def port(
     fix: str | None = None,
     save: str | None = None,
     values: str = "sampled",
+    replay: Annotated[bool, Parameter(negative="")] = False,
+    replay_bytes: int = 1 << 28,
+    python_to: str | None = None,
     explain_unjudged: Annotated[bool, Parameter(negative="")] = False,
     module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
 ) -> int:
@@ -52,6 +64,7 @@ def port(
     suanzi port -m torch.distributed.run -- --nproc-per-node 2 train.py
     suanzi port train.py --save calls.jsonl && suanzi port calls.jsonl --to paddle
     suanzi port model.onnx --to cann --on 910b --fix fixed.onnx
+    suanzi port model.py --to jax --replay --python-to ~/envs/jax/bin/python
     suanzi port model.py --to torch_npu --json > known.json
     suanzi port model.py --to torch_npu --baseline known.json --sarif port.sarif
     ```
@@ -89,6 +102,14 @@ def port(
     values
         Which values of tensors are measured while the program runs: none, sampled or all. Sampled
         are all integers and 0-d tensors, and of others some calls and elements.
+    replay
+        Keep what calls are given, make them again under the rules of each target with suanzi's
+        operators, and report the error by line and layer. For PyTorch programs.
+    replay_bytes
+        How many bytes of tensors are kept for it; 268435456 by default.
+    python_to
+        An interpreter that has the target: the calls are made there, and compared with the
+        program's own results. It includes `--replay`, for one target.
     explain_unjudged
         Say one by one what was not checked, and why.
     module
@@ -102,6 +123,7 @@ def port(
     from suanzi.port.report import targets, to_sarif, usual_targets
     from suanzi.port.running import check_framework, check_values, run_program
     from suanzi.port.support import check_chips, use_list
+    from suanzi.replay.asking import check_replay
     from suanzi.status import InvalidArgument
 
     check_framework(from_)
@@ -115,15 +137,23 @@ def port(
     asked = targets([name.strip() for name in names if name.strip()], source)
     chips = check_chips(on.split(","), asked)
     check_level(autocast, [rules.name for rules in asked])
+    replays: list[Replayed] = []
     if calls is None:
-        with waiting(f"running {program}"):
-            calls = run_program(
-                "-m" if module else program, [program, *arguments] if module else arguments,
-                framework=from_, python=python, stdout=_STANDARD_ERROR, save=save,
-                values=values,
-            )  # fmt: skip
-    elif save is not None:
-        raise InvalidArgument(f"port: --save keeps the calls of a program; {program!r} is a file.")
+        wanted = (replay_bytes, python_to) if replay or python_to is not None else None
+        if wanted is not None:
+            check_replay(source, asked, *wanted)
+        run = partial(
+            run_program, "-m" if module else program,
+            [program, *arguments] if module else arguments, framework=from_, python=python,
+            stdout=_STANDARD_ERROR, save=save, values=values,
+        )  # fmt: skip
+        with waiting(f"running {program}") as shown:
+            calls, replays = _run(run, asked, wanted, shown)
+    elif save is not None or replay or python_to is not None:
+        option = "--save" if save is not None else "--replay"
+        raise InvalidArgument(
+            f"port: {option} is for a program that is run; {program!r} is a file."
+        )
     if isinstance(calls, Calls):
         calls = replace(calls, level=autocast)
     report = judge_file(calls, asked, known, chips)
@@ -135,12 +165,30 @@ def port(
     if html is not None:
         write_file(html, report.to_html())
     if json:
-        print(json_module.dumps(report.to_dict(), indent=1))
+        also = {"replay": [one.to_dict() for one in replays]} if replays else {}
+        print(json_module.dumps({**report.to_dict(), **also}, indent=1))
     else:
-        print(report)
+        print("\n\n".join(map(str, (report, *replays))))
     if fix is not None:
         print(fix_file(program, fix), file=sys.stderr if json else sys.stdout)
     if report:
         return _CHANGES
     seen = report.calls is not None and bool(report.calls.calls)
     return _SAME if report.raised is None and seen else _NOTHING_KNOWN
+
+
+def _run(
+    run: Callable[..., Calls],
+    targets: Sequence[RuleSet],
+    wanted: tuple[int, str | None] | None,
+    shown: Callable[[str], None],
+) -> tuple[Calls, list[Replayed]]:
+    """Run a program; if bytes and an interpreter are given, make its calls again."""
+    if wanted is None:
+        return run(), []
+    from suanzi.replay.asking import replay_all
+
+    size, python_to = wanted
+    with TemporaryDirectory(prefix="suanzi-replay-") as folder:
+        calls = run(replay=(folder, size))
+        return calls, replay_all(calls, Path(folder), targets, python_to, shown)

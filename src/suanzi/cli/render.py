@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich import box
@@ -27,14 +27,17 @@ def for_a_person() -> bool:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Show on the error stream that something takes a while, where a person looks."""
+def waiting(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on the error stream that something takes a while, where a person looks.
+
+    What is given back shows other words.
+    """
     console = Console(stderr=True)
     if console.is_terminal:
-        with console.status(f"{what} ..."):
-            yield
+        with console.status(f"{what} ...") as status:
+            yield lambda words: status.update(f"{words} ...")
     else:
-        yield
+        yield lambda words: None
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str | Text]], title: str = "") -> None:

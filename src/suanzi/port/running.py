@@ -42,6 +42,7 @@ def run_program(
     stdout: Any = None,
     save: str | PathLike[str] | None = None,
     values: str = "sampled",
+    replay: tuple[str | PathLike[str], int] | None = None,
 ) -> Calls:
     """Run a program under the recorder of its framework and return the calls it made.
 
@@ -50,10 +51,13 @@ def run_program(
     by default; suanzi need not be installed there. What the program prints goes to `stdout`. What
     it did before it failed is kept. `save` is a file that the calls are written to, which
     `read_calls` reads. `values` says which values of tensors are measured: "none", "sampled" or
-    "all".
+    "all". `replay` is a folder for what calls are given and return, and how many bytes of it are
+    kept.
     """
     recorder = check_framework(framework)
-    options = {"values": check_values(values)}
+    options: dict[str, Any] = {"values": check_values(values)}
+    if replay is not None:
+        options["replay"] = {"folder": os.path.abspath(replay[0]), "bytes": replay[1]}
     if program == "-m" and not arguments:
         raise InvalidArgument("port: -m needs the name of a module.")
     if program != "-m" and not Path(program).is_file():

@@ -21,11 +21,15 @@ FILE = "SUANZI_PORT_CALLS"
 FRAMEWORK = "SUANZI_PORT_FRAMEWORK"
 OPTIONS = "SUANZI_PORT_OPTIONS"
 """The variables of the environment that tell another interpreter what to record, and where to."""
-DEFAULTS = {"values": "sampled"}
+DEFAULTS = {"values": "sampled", "replay": None}
 
 
 def options():
-    """Return what the recorder was asked for: which values are measured, one of values.MODES."""
+    """Return what the recorder was asked for.
+
+    "values" are those that are measured, one of values.MODES; "replay" is None, or has a "folder"
+    for the calls with their tensors, and how many "bytes" of them are kept.
+    """
     return {**DEFAULTS, **json.loads(os.environ.get(OPTIONS, "{}"))}
 
 
@@ -97,10 +101,10 @@ def finalize(file, recorder):
     util.Finalize(None, file.end, (recorder,), exitpriority=-100)
 
 
-def start(framework, make_recorder, header, path):
+def start(framework, make_recorder, header, path, **more):
     """Return a recorder and the file it writes to, and have the processes it starts do the same."""
     file = File(path, header())
-    recorder = make_recorder(file.write, options())
+    recorder = make_recorder(file.write, {**options(), **more})
     follow_forks(file, recorder)
     return recorder, file
 
@@ -113,7 +117,7 @@ def start_in_child(framework):
     finally:
         sys.path.remove(HERE)
     path = "{}.{}".format(os.environ[FILE], os.getpid())
-    recorder, file = start(framework, module.make_recorder, module.header, path)
+    recorder, file = start(framework, module.make_recorder, module.header, path, replay=None)
     file.root = os.environ[FILE]
     recorder.__enter__()
     atexit.register(file.end, recorder)

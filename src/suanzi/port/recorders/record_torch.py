@@ -9,8 +9,9 @@ import sys
 import threading
 
 try:
-    from . import processes, recording, values
+    from . import inputs, processes, recording, values
 except ImportError:  # as a script, where suanzi need not be
+    import inputs
     import processes
     import recording
 
@@ -32,7 +33,7 @@ def make_recorder(write, options):
     exactly = frozenset([torch.Tensor, torch.nn.Parameter])
     notes = recording.make_notes(
         torch.Tensor, exactly, home, dtype_name, write, known.chosen, autocast=autocast,
-        values=values.of_torch(options["values"]),
+        values=values.of_torch(options["values"]), keep=inputs.of_torch(options["replay"]),
     )  # fmt: skip
     # function: its name and whether it is known; None: not recorded. `grad` is an attribute, too.
     names = {torch.autograd.grad: ("grad", None, False)}

@@ -181,7 +181,8 @@ def listed(model):
 
 
 def make_notes(
-    Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None, values=None
+    Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None,
+    values=None, keep=None,
 ):  # fmt: skip
     """Return the notes of a program; `write(record)` is called once for each different call.
 
@@ -189,7 +190,8 @@ def make_notes(
     lines are not the program's, `dtype_name(tensor)` names a dtype, and `chosen` are the operators
     whose dtype the program decides. With `rebinds` ``x += y`` is ``x + y``, whose result gets the
     name of x. `autocast(tensor)` returns the device and the dtype of autocast, or None. `values`
-    measures tensors, see values.py. Made in a function, so that what every call needs is near.
+    measures tensors, see values.py; `keep` keeps them, see inputs.py. Made in a function, so that
+    what every call needs is near.
     """
     outside = {}  # file: whether it is the program's own
     folders = (home, HERE, os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
@@ -239,6 +241,8 @@ def make_notes(
             extremes = {str(i): e for n, i, e, _ in self.kept if e and n}
             measured = {str(i): v["seen"] for *_, i, _, v in self.kept if v and any(v["seen"])}
             end = {"counts": found, "numbers": extremes, "values": measured}
+            if keep is not None:
+                end.update(keep.end() or {})
             return {**end, "missed": self.missed, "why": self.why} if self.missed else end
 
         def note(self, name, way, args, kwargs, result):
@@ -306,6 +310,8 @@ def make_notes(
                             pair[1] = x
                 if values is not None and name not in UNSET:
                     seen[3] = values.see(seen[3], seen[0], args[:ARGUMENTS], kwargs, first)
+                if keep is not None:
+                    keep.note(seen[1], name, way, args, kwargs, result, self.place(frame, caller))
                 if not many:
                     result._suanzi_call = number
                 else:
@@ -315,6 +321,14 @@ def make_notes(
             except Exception as error:
                 self.missed += 1
                 self.why = "{}: {}".format(type(error).__name__, error)
+
+        def place(self, frame, caller):
+            """Return the line and the layer of a call that is kept."""
+            if frame is None:
+                return {}
+            line = [frame.f_code.co_filename, frame.f_lineno]
+            back = getattr(self.here, "backward", False)
+            return {"where": line, "backward": back, **called_from(caller, is_own)}
 
         def new(self, key, name, way, args, kwargs, first, numbers, frame, caller):
             """Return what is kept of a call that was not made before: how often, and so on."""
