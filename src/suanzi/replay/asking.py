@@ -39,7 +39,7 @@ def replay_all(
     python_to: str | None,
     progress: Callable[[str], None],
 ) -> list[Replayed]:
-    """Return what comes of the calls that were kept in a folder, for each target."""
+    """Return the calls that were kept in a folder, made again for each target."""
     kept = read_kept(folder)
     found = []
     for one in targets:

@@ -77,7 +77,7 @@ class Line:
 
 @dataclass
 class Replayed:
-    """What came of the calls of a program under one target."""
+    """The calls of a program, made again under one target."""
 
     target: str
     how: str
@@ -141,7 +141,7 @@ class Replayed:
         return said
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what came of it as plain data."""
+        """Return the results as plain data."""
         first = next((one for one in self.lines if one.departs), None)
         return {
             "target": self.target, "how": self.how, "replayed": self.replayed,
