@@ -64,6 +64,8 @@ def question(call: Call, judge: Judge) -> dict[str, Any] | None:
     if len({(o.role, o.dtype) for o in seen}) < 2 or call.way == "out":
         return None
     into = seen[0].dtype if call.way else None
+    if not all(rules.knows(promotion.operator) for rules in (judge.source, judge.target)):
+        return None
     source, target = (judge.ask(r, promotion.operator, seen) for r in (judge.source, judge.target))
     if source.output is None:
         return None
