@@ -58,6 +58,16 @@ def test_an_integer_that_jax_has_no_dtype_for_is_found_where_it_comes_from() -> 
     assert not judge(calls, ["jax_x64", "paddle"])
 
 
+def test_infinity_cast_to_an_integer_is_no_value_of_the_program() -> None:
+    """T5 casts log(0) to int64, and replaces what comes out."""
+    end = measured(-(2**63), 15)
+    cast = ("long", [tensor("float32")], "int64", [measured(0, 9), end])
+    masked = ("minimum", [tensor("int64", 0), tensor("int64")], "int64", [end, None, end])
+    assert not judge(program(cast, masked), ["jax"])
+    large = ("long", [tensor("float32")], "int64", [measured(0, 2**40), measured(0, 2**40)])
+    assert [one.code for one in judge(program(large), ["jax"])] == ["SZ006"]
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf, isinf
 from typing import Any
 
-from suanzi.dtypes import DType, bfloat16, finfo, float16, float32, float64
+from suanzi.dtypes import DType, bfloat16, finfo, float16, float32, float64, iinfo
 from suanzi.port.calls import Call, Taken, Where
 from suanzi.port.findings import Finding, Verdict
 from suanzi.port.judged import Judged
@@ -58,11 +58,16 @@ class TooSmall:
     def __init__(self, target: RuleSet) -> None:
         self.target = target
         self.roots: dict[int, Finding] = {}
+        self.saturated: set[int | None] = set()
+        """Calls whose values come from floats that no integer dtype holds, such as infinity."""
 
     def judge(self, call: Call, found: Callable[[Call, Verdict], Finding]) -> None:
         """Report a call with such a value, or count it with the call that it came from."""
         verdict = None if call.operator in _DRAWN else self.verdict(call)
         if verdict is None:
+            return
+        if _saturates(call) or any(x.made_by in self.saturated for x in tensors_of(call)):
+            self.saturated.add(call.number)
             return
         before = (self.roots.get(x.made_by) for x in tensors_of(call) if x.made_by is not None)
         root = next((one for one in before if one is not None), None)
@@ -93,6 +98,17 @@ class TooSmall:
         if self.target.name != "jax_x32":
             return None
         return Fix("enable the 64-bit types of JAX", 'jax.config.update("jax_enable_x64", True)')
+
+
+def _saturates(call: Call) -> bool:
+    """Tell whether a call casts floats that are beyond its integers, which is undefined in C."""
+    dtypes = [x.operand.dtype for x in tensors_of(call)]
+    if not dtypes or any(dt is None or dt.kind != "float" for dt in dtypes):
+        return False
+    if call.result is None or call.result.kind not in ("int", "uint") or call.seen is None:
+        return False
+    ends = iinfo(call.result)
+    return call.seen.least == ends.min or call.seen.greatest in (ends.max, float(ends.max))
 
 
 def with_own_values(verdict: Verdict, taken: Sequence[Taken]) -> Verdict:
