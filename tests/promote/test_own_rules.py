@@ -78,6 +78,41 @@ def test_single_cells() -> None:
             sz.equal(sz.tensor([1], sz.int8), sz.tensor([1], sz.float16))
 
 
+def test_cells_of_python_numbers_in_one_operator() -> None:
+    mine = chip("cell where, max: f16 py:float -> f32", "cell comparison: i8 py:int -> -")
+    assert sz.result_type("f16", 0.5, rules=mine, op="where") is sz.float32
+    assert sz.result_type("f16", 0.5, rules=mine, op="max") is sz.float32
+    assert sz.result_type("f16", 0.5, rules=mine, op="add") is sz.float16
+    assert sz.result_type("f16", 1, rules=mine, op="where") is sz.float16
+    assert "float16 with a Python float is float32 in where" in str(
+        sz.explain("f16", 0.5, rules=mine, op="where")
+    )
+    assert sz.explain("i8", 1, rules=mine, op="==").refused
+    x, c = sz.tensor([1, 2], sz.float16), sz.tensor([True, False])
+    with sz.promotion(mine):
+        for _ in range(2):  # what was answered is remembered natively
+            assert (x + 0.5).dtype is sz.float16
+            assert sz.where(c, x, 0.5).dtype is sz.float32
+        with pytest.raises(sz.TypeMismatch):
+            sz.equal(sz.tensor([1], sz.int8), 1)
+
+
+def test_paddle_makes_tensors_of_the_numbers_of_where() -> None:
+    def given(dt: str, number: object) -> object:
+        found = sz.explain(dt, number, rules="paddle", op="where")
+        return None if found.refused else found.dtype
+
+    assert [given(dt, 0.5) for dt in ("f16", "bf16", "f32", "f64", "i64")] == [
+        sz.float32, sz.float32, sz.float32, sz.float64, None,
+    ]  # fmt: skip
+    assert [given(dt, 1) for dt in ("i64", "i32", "f32", "bool")] == [sz.int64, None, None, None]
+    assert given("bool", True) is sz.bool
+    assert sz.explain("bool", False, rules="paddle", op="bitwise_and").refused
+    assert not sz.explain("i64", 1, rules="paddle", op="<<").refused
+    small = sz.RuleSet.from_text("name small\nlike paddle\ndtypes i1 f2\n")
+    assert sz.explain("f16", 1, rules=small, op="where").refused
+
+
 def test_a_table_of_its_own_has_cells_too() -> None:
     mine = sz.RuleSet.from_text(f"name mine\ncell f16 i8 -> -\n{TWO}")
     assert mine.pair(sz.int8, sz.float16).dtype is None
@@ -93,7 +128,8 @@ def test_a_table_of_its_own_has_cells_too() -> None:
         (("cell i8 i8 -> i16",), "diagonal"),
         (("cell i8 0d:f16 -> f16",), "use 'zero-d' for 0-d"),
         (("cell i8 py:text -> f16",), "numbers are py:bool"),
-        (("cell comparison: i8 py:int -> i8",), "the same for every operator"),
+        (("cell comparison: i8 py:int -> f8e4m3",), "not closed"),
+        (("cell comparison: i8 py:text -> f16",), "numbers are py:bool"),
         (("cell i8 py:int -> f8e4m3",), "not closed"),
         (("cell compare: i8 f16 -> f16",), "compare"),
         (("dtypes i8 f98",), "'f98'"),

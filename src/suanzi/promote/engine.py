@@ -376,7 +376,7 @@ class _Run:
             return self.take(Layer.NUMBER, Cell(alone, why))
         if joined not in self.rules.dtypes:
             return self.take(Layer.NUMBER, weak_number(joined, kind, None))
-        found = self.take(Layer.NUMBER, self.rules.number(joined, kind))
+        found = self.take(Layer.NUMBER, self.number(joined, kind))
         if self.rules.overflow == "refuse" and found.kind in ("int", "uint"):
             for o in numbers:
                 from suanzi.promote.values import holds, show
@@ -384,6 +384,15 @@ class _Run:
                 if isinstance(o.value, int) and not holds(found, int(o.value)):
                     self.refuse(Layer.NUMBER, f"{found} does not hold {show(o.value)}")
         return found
+
+    def number(self, dt: DType, kind: NumberKind) -> Cell:
+        """Return what a dtype gives with a Python number, in this operator."""
+        own = in_scope(self.rules.number_cells, self.operator) or {}
+        if (dt, kind) not in own:
+            return self.rules.number(dt, kind)
+        found = own[dt, kind]
+        why = f"{dt} with a Python {kind} is {found or 'refused'} in {self.operator.title}"
+        return Cell(found, why)
 
     def finish(self, dt: DType) -> DType:
         """Apply what the operator asks of the joined dtype."""

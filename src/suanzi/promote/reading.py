@@ -124,6 +124,7 @@ class _Reader:
             "pair": pair,
             "pairs": {scope: of_scope(scope, own) for scope, own in pairs.items()},
             "number": number,
+            "number_cells": self.scoped_numbers(dtypes),
             "alone": alone,
             "overflow": self.choice("overflow", "wrap", "refuse"),
             "weak_types": self.choice("weak types", "none", "numbers") == "numbers",
@@ -313,15 +314,32 @@ class _Reader:
         found: Numbers = {}
         for op, left, right, answer in self.arrows("cell"):
             kind = right.removeprefix("py:")
-            if kind == right:
+            if kind == right or op is not None:
                 continue
-            if op is not None or kind not in NUMBER_KINDS:
-                raise self.error(
-                    f"'cell' of {right}: numbers are py:{', py:'.join(NUMBER_KINDS)}, and they are "
-                    "the same for every operator"
-                )
-            found[self.dtype(left), kind] = answer
+            found[self.dtype(left), self.kind(right)] = answer
         return found
+
+    def scoped_numbers(self, dtypes: tuple[DType, ...]) -> dict[Scope, Numbers]:
+        """Read ``cell where: f16 py:float -> f32``."""
+        found: dict[Scope, Numbers] = {}
+        for op, left, right, answer in self.arrows("cell"):
+            if op is None or not right.startswith("py:"):
+                continue
+            dt = self.dtype(left)
+            if not self.document.says("cell") and not {dt, answer} <= {*dtypes, None}:
+                continue  # of another's table, which has more dtypes
+            for scope in map(self.scope, op.split(",")):
+                found.setdefault(scope, {})[dt, self.kind(right)] = answer
+        for numbers in found.values():
+            self.check_numbers(numbers, dtypes)
+        return found
+
+    def kind(self, text: str) -> NumberKind:
+        """Return the type of Python number that ``py:float`` names."""
+        for kind in NUMBER_KINDS:
+            if text == f"py:{kind}":
+                return kind
+        raise self.error(f"'cell' of {text}: numbers are py:{', py:'.join(NUMBER_KINDS)}")
 
     def check_numbers(self, numbers: Numbers, dtypes: tuple[DType, ...]) -> None:
         """Raise InvalidArgument unless the lines about numbers use the table's dtypes."""

@@ -62,6 +62,10 @@ class RuleSet(_core.RuleTable):
     """A tensor dtype with a Python number."""
     alone: Mapping[NumberKind, DType]
     """The dtype of a Python number without tensors; a kind that is missing is refused."""
+    number_cells: Mapping[Scope, Mapping[tuple[DType, NumberKind], DType | None]] = field(
+        default_factory=dict
+    )
+    """What operators, or classes of them, do otherwise with a Python number."""
     numbers_are_zero_dim: bool = False
     """Whether a Python number is a 0-d tensor of the dtype in `alone`; `number` is not used."""
     numbers_yield_in: frozenset[str] = frozenset()
@@ -142,7 +146,7 @@ class RuleSet(_core.RuleTable):
         layers.check_cast(self.name, self.cast)
         # What was answered is remembered, so nothing the answers depend on may change.
         maps = "sources pairs alone zero_dims gates floats turned rounded drift made casts writes"
-        for key in maps.split():
+        for key in (*maps.split(), "number_cells"):
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __repr__(self) -> str:
@@ -162,17 +166,23 @@ class RuleSet(_core.RuleTable):
 
     def scopes(self) -> Iterator[Scope]:
         """Yield the operators and classes that have rules of their own."""
-        for rules in (self.gates, self.zero_dims, self.pairs, self.turned, self.numbers_yield_in):
+        for rules in (self.gates, *self._others):
             yield from rules
+
+    @property
+    def _others(self) -> tuple[Iterable[Scope], ...]:
+        """The rules of operators but gates, which equal dtypes always pass."""
+        return self.zero_dims, self.pairs, self.turned, self.number_cells, self.numbers_yield_in
 
     @cached_property
     def for_unequal(self) -> frozenset[str]:
         """The operators whose only rule of their own is a gate, which equal dtypes always pass."""
-        others = (self.zero_dims, self.pairs, self.turned, self.numbers_yield_in)
         return frozenset(
             name
             for name, gate in self.gates.items()
-            if isinstance(name, str) and not gate.first and all(name not in one for one in others)
+            if isinstance(name, str)
+            and not gate.first
+            and all(name not in one for one in self._others)
         )
 
     def gate(self, op: Operator) -> layers.Gate | None:
