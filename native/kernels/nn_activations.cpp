@@ -185,7 +185,8 @@ constexpr auto log_sigmoid_bwd =
 template <class B>
 inline B gated(B x, Pair<B> gate) noexcept {
   B large = number<B>(10000), finite = xs::max(x, -large);
-  return xs::select(x > large, x, xs::fma(finite, gate.high, finite * gate.low));
+  B found = xs::select(x > large, x, xs::fma(finite, gate.high, finite * gate.low));
+  return xs::copysign(found, x);  // -0 plus 0 * low may be 0
 }
 
 // Each gate has an exponent, and by e, its exponential, a value in two parts and the derivative of x times it.
@@ -368,8 +369,9 @@ constexpr auto square_exponent = SUANZI_EXPONENT {
 };
 constexpr auto erf = staged(
     square_exponent<0>, SUANZI_REST {
-      B x = *in, far = xs::copysign(number<B>(1) - erfc_of_size(x, e), x);
-      *out = nan_as(x, xs::select(xs::abs(x) < number<B>(0.75), erf_near_0(x), far));
+      B x = *in, far = number<B>(1) - erfc_of_size(x, e);
+      B size = xs::select(xs::abs(x) < number<B>(0.75), erf_near_0(x), far);
+      *out = nan_as(x, xs::copysign(size, x));  // of -0, too
     });
 constexpr auto erfc = staged(
     square_exponent<0>, SUANZI_REST {

@@ -316,3 +316,15 @@ def test_errors_name_the_argument_and_what_is_allowed(
     with pytest.raises(status, match="nn") as raised:
         call(sz.tensor([1.0, 2.0, 3.0]))
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("title", ["erf", "softsign", "silu", "gelu", "mish", "hardswish", "relu6"])
+def test_the_sign_of_zero(title: str) -> None:
+    """What an odd function, or a product with x, makes of -0 is -0; what clips at 0 may be 0."""
+    for level in _core.levels():
+        with at_level(level):
+            for dtype in (sz.float16, sz.bfloat16, sz.float32, sz.float64):
+                below, above = getattr(sz.nn, title)(sz.tensor([-0.0, 0.0] * 9, dtype)).numpy()[:2]
+                assert float(below) == float(above) == 0
+                assert not np.signbit(above)
+                assert np.signbit(below) or title in ("relu6", "hardswish")
