@@ -48,6 +48,7 @@ conformance.mustpass conformance.evidence
 conformance.running conformance.shards
 conformance.vacuity conformance.vacuity_models conformance.bounds
 conformance.check
+accuracy
 judgement
 replay
 conformance.plugin conformance.suite conformance.second_judge conformance.submission

@@ -40,6 +40,17 @@ def waiting(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda words: None
 
 
+@contextmanager
+def counting() -> Iterator[Callable[[int, int, str], None] | None]:
+    """Give what shows how much is done, on the error stream where a person looks; else None."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    with console.status("starting ...") as status:
+        yield lambda done, whole, what: status.update(f"{done} of {whole}: {what}")
+
+
 def rows(header: Sequence[str], body: Sequence[Sequence[str | Text]], title: str = "") -> None:
     """Print rows as a table that wraps to the terminal."""
     grid = RichTable(
