@@ -44,6 +44,7 @@ def port(
     replay: Annotated[bool, Parameter(negative="")] = False,
     replay_bytes: int = 1 << 28,
     python_to: str | None = None,
+    patch: str | None = None,
     explain_unjudged: Annotated[bool, Parameter(negative="")] = False,
     module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
 ) -> int:
@@ -65,6 +66,7 @@ def port(
     suanzi port train.py --save calls.jsonl && suanzi port calls.jsonl --to paddle
     suanzi port model.onnx --to cann --on 910b --fix fixed.onnx
     suanzi port model.py --to jax --replay --python-to ~/envs/jax/bin/python
+    suanzi port model.py --to jax --patch port.diff && git apply port.diff
     suanzi port model.py --to torch_npu --json > known.json
     suanzi port model.py --to torch_npu --baseline known.json --sarif port.sarif
     ```
@@ -110,6 +112,10 @@ def port(
     python_to
         An interpreter that has the target: the calls are made there, and compared with the
         program's own results. It includes `--replay`, for one target.
+    patch
+        Write the fixes of findings to this file, as a diff of the program's own files. Each is
+        tried by running the program again, with a copy: the finding is gone, results and output
+        are the same. Random numbers are seeded. For PyTorch programs.
     explain_unjudged
         Say one by one what was not checked, and why.
     module
@@ -120,6 +126,7 @@ def port(
     from suanzi.port.calls import Calls
     from suanzi.port.findings import read_baseline
     from suanzi.port.opening import fix_file, judge_file, read_file
+    from suanzi.port.patch import Runs, check_patch, make_patch
     from suanzi.port.report import targets, to_sarif, usual_targets
     from suanzi.port.running import check_framework, check_values, run_program
     from suanzi.port.support import check_chips, use_list
@@ -138,19 +145,25 @@ def port(
     chips = check_chips(on.split(","), asked)
     check_level(autocast, [rules.name for rules in asked])
     replays: list[Replayed] = []
+    runs: Callable[..., Calls] | None = None
     if calls is None:
         wanted = (replay_bytes, python_to) if replay or python_to is not None else None
         if wanted is not None:
             check_replay(source, asked, *wanted)
-        run = partial(
+        check_patch(patch, source)
+        run: Callable[..., Calls] = partial(
             run_program, "-m" if module else program,
             [program, *arguments] if module else arguments, framework=from_, python=python,
             stdout=_STANDARD_ERROR, save=save, values=values,
         )  # fmt: skip
         with waiting(f"running {program}") as shown:
-            calls, replays = _run(run, asked, wanted, shown)
-    elif save is not None or replay or python_to is not None:
-        option = "--save" if save is not None else "--replay"
+            runs = run if patch is None else Runs(run)
+            calls, replays = _run(runs, asked, wanted, shown)
+        if isinstance(runs, Runs):
+            sys.stderr.buffer.write(runs.output)
+            sys.stderr.flush()
+    elif save is not None or replay or python_to is not None or patch is not None:
+        option = "--save" if save is not None else "--replay" if patch is None else "--patch"
         raise InvalidArgument(
             f"port: {option} is for a program that is run; {program!r} is a file."
         )
@@ -169,6 +182,16 @@ def port(
         print(json_module.dumps({**report.to_dict(), **also}, indent=1))
     else:
         print("\n\n".join(map(str, (report, *replays))))
+    if patch is not None and isinstance(runs, Runs):
+        with waiting("trying fixes") as shown:
+            found = make_patch(
+                report, runs.output,
+                lambda again: judge_file(replace(again, level=autocast), asked, known, chips),
+                runs.again, shown,
+            )  # fmt: skip
+        if found.changes:
+            write_file(patch, found.diff())
+        print(f"\n{found.summary(patch)}", file=sys.stderr if json else sys.stdout)
     if fix is not None:
         print(fix_file(program, fix), file=sys.stderr if json else sys.stdout)
     if report:

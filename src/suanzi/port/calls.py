@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,6 +77,8 @@ class Call:
     """The device and the lower precision of autocast, where it was on."""
     seen: Seen | None = None
     """What was measured of the result."""
+    span: tuple[int, ...] | None = None
+    """Where its expression begins and ends: line and column in bytes, twice; None if unknown."""
 
     def argument(self, name: str) -> Taken | tuple[Taken, ...] | None:
         """Return an argument that was given by its name."""
@@ -100,6 +102,8 @@ class Calls:
     """What the program was computed by, if not the rule set of the framework's name."""
     level: str = ""
     """The level of autocast that the targets use; empty: the usual one."""
+    hashes: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the results of each line, if they were asked for."""
 
 
 def read_calls(path: str | PathLike[str]) -> Calls:
@@ -234,7 +238,7 @@ def from_records(records: Iterable[Any]) -> Calls:
             )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InvalidArgument(f"a record cannot be read: {error!r}.") from None
-    return Calls(framework, version, tuple(calls), raised, missed)
+    return Calls(framework, version, tuple(calls), raised, missed, hashes=end.get("hashes", {}))
 
 
 def _check(what: str, is_right: bool) -> None:
@@ -273,6 +277,7 @@ def _call(record: dict[str, Any]) -> Call:
         symbol=record.get("symbol"),
         autocast=_autocast(record.get("autocast")),
         seen=read_seen(record.get("values")),
+        span=_span(record.get("span")),
     )
 
 
@@ -283,6 +288,11 @@ def _where(where: list[Any], record: dict[str, Any]) -> Where:
     file, line, *names = where[:4]
     function, module = [*names, "", ""][:2]
     return Where(file, line, function, module, None if by is None else (by[0], by[1]), layer)
+
+
+def _span(x: Any) -> tuple[int, ...] | None:
+    _check("span", x is None or (len(x) == 4 and all(map(_is_count, x))))
+    return None if x is None else tuple(x)
 
 
 def _autocast(x: Any) -> tuple[str, DType] | None:

@@ -17,6 +17,12 @@ _NAMES = {
 }  # fmt: skip
 """The positions of arguments that are given by name."""
 
+
+def place_of_name(word: str) -> int | None:
+    """Return the position of an argument that is given by name; None for others."""
+    return _NAMES.get(word)
+
+
 FRAMEWORKS = ("torch", "paddle", "mindspore")
 """Those whose programs can be recorded."""
 

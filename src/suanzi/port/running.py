@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -40,24 +40,29 @@ def run_program(
     framework: str = "torch",
     python: str | None = None,
     stdout: Any = None,
+    stderr: Any = None,
     save: str | PathLike[str] | None = None,
     values: str = "sampled",
     replay: tuple[str | PathLike[str], int] | None = None,
+    hashes: bool = False,
+    texts: Mapping[str, str] | None = None,
 ) -> Calls:
     """Run a program under the recorder of its framework and return the calls it made.
 
     They are those of all its threads and of the processes it starts. The program ``-m`` runs a
     module, the first of the arguments. `python` is the interpreter that has the framework, this one
-    by default; suanzi need not be installed there. What the program prints goes to `stdout`. What
-    it did before it failed is kept. `save` is a file that the calls are written to, which
-    `read_calls` reads. `values` says which values of tensors are measured: "none", "sampled" or
-    "all". `replay` is a folder for what calls are given and return, and how many bytes of it are
-    kept.
+    by default; suanzi need not be installed there. What the program prints goes to `stdout` and
+    `stderr`. What it did before it failed is kept. `save` is a file that the calls are written to,
+    which `read_calls` reads. `values` says which values of tensors are measured: "none", "sampled"
+    or "all". `replay` is a folder for what calls are given and return, and how many bytes of it are
+    kept. With `hashes`, random numbers are seeded, and the results of each line are noted as
+    hashes. `texts` are other contents of files of the program, which are not written.
     """
     recorder = check_framework(framework)
     options: dict[str, Any] = {"values": check_values(values)}
     if replay is not None:
         options["replay"] = {"folder": os.path.abspath(replay[0]), "bytes": replay[1]}
+    options["hashes"] = hashes
     if program == "-m" and not arguments:
         raise InvalidArgument("port: -m needs the name of a module.")
     if program != "-m" and not Path(program).is_file():
@@ -65,9 +70,10 @@ def run_program(
     interpreter = python or sys.executable
     with tempfile.TemporaryDirectory(prefix="suanzi-port-") as folder:
         path = Path(folder) / "calls.jsonl"
+        options["texts"] = _written(texts or {}, Path(folder))
         command = [interpreter, str(recorder), str(path), program, *arguments]
         try:
-            status = _run(command, stdout, options)
+            status = _run(command, stdout, stderr, options)
         except OSError as error:
             raise InvalidArgument(
                 f"port: {interpreter!r} cannot be run: {error.strerror}."
@@ -87,10 +93,22 @@ def run_program(
         return from_records(records)
 
 
-def _run(command: Sequence[str], stdout: Any, options: dict[str, Any]) -> int:
+def _written(texts: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Write texts to files of a folder, and return them by those whose place they take."""
+    found = {}
+    for i, (file, text) in enumerate(texts.items()):
+        other = folder / f"text-{i}.py"
+        other.write_bytes(text.encode())
+        found[os.path.abspath(file)] = str(other)
+    return found
+
+
+def _run(command: Sequence[str], stdout: Any, stderr: Any, options: dict[str, Any]) -> int:
     """Run a command; Ctrl-C ends it, and its recorder has the time to write down how it ended."""
     environment = os.environ | {processes.OPTIONS: json.dumps(options)}
-    with subprocess.Popen(command, stdout=stdout, env=environment) as process:
+    if options["hashes"]:
+        environment.setdefault("PYTHONHASHSEED", "0")
+    with subprocess.Popen(command, stdout=stdout, stderr=stderr, env=environment) as process:
         try:
             return process.wait()
         except KeyboardInterrupt:

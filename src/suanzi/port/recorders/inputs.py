@@ -10,6 +10,11 @@ import ctypes
 import json
 import os
 
+try:
+    from . import hashes
+except ImportError:  # as a script, where suanzi need not be
+    import hashes
+
 BYTES = 1 << 28
 """How many bytes of tensors are kept, unless more are asked for."""
 
@@ -100,9 +105,12 @@ class Inputs:
         return self.count - 1
 
 
-def of_torch(asked):
-    """Return what keeps calls of PyTorch; None where that was not asked for."""
-    if asked is None:
+def of_torch(options, unset):
+    """Return what keeps calls of PyTorch, or hashes of them; None where neither was asked for.
+
+    `unset` are operators whose tensors have no values yet.
+    """
+    if options["replay"] is None and not options["hashes"]:
         return None
     import torch
 
@@ -128,6 +136,12 @@ def of_torch(asked):
     def dtype_name(x):
         return named(x.dtype)
 
-    return Inputs(
-        asked["folder"], asked["bytes"], torch.Tensor, identity, content, dtype_name, named
-    )
+    found = []
+    if options["replay"] is not None:
+        kept = options["replay"]["folder"], options["replay"]["bytes"]
+        found.append(Inputs(*kept, torch.Tensor, identity, content, dtype_name, named))
+    if options["hashes"]:
+        hashes.seed_all()
+        torch.manual_seed(0)
+        found.append(hashes.Hashes(torch.Tensor, content, dtype_name, unset))
+    return found[0] if len(found) == 1 else hashes.Both(*found)

@@ -6,9 +6,12 @@ Each process writes a file of its own, ``calls.jsonl`` and ``calls.jsonl.4711``:
 framework. Nothing here imports suanzi or a framework.
 """
 
+import _io
 import atexit
 import contextlib
+import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import runpy
@@ -21,14 +24,15 @@ FILE = "SUANZI_PORT_CALLS"
 FRAMEWORK = "SUANZI_PORT_FRAMEWORK"
 OPTIONS = "SUANZI_PORT_OPTIONS"
 """The variables of the environment that tell another interpreter what to record, and where to."""
-DEFAULTS = {"values": "sampled", "replay": None}
+DEFAULTS = {"values": "sampled", "replay": None, "hashes": False, "texts": {}}
 
 
 def options():
     """Return what the recorder was asked for.
 
     "values" are those that are measured, one of values.MODES; "replay" is None, or has a "folder"
-    for the calls with their tensors, and how many "bytes" of them are kept.
+    for the calls with their tensors, and how many "bytes" of them are kept; with "hashes" those of
+    results are noted; "texts" are the files that are read instead of others.
     """
     return {**DEFAULTS, **json.loads(os.environ.get(OPTIONS, "{}"))}
 
@@ -117,11 +121,31 @@ def start_in_child(framework):
     finally:
         sys.path.remove(HERE)
     path = "{}.{}".format(os.environ[FILE], os.getpid())
-    recorder, file = start(framework, module.make_recorder, module.header, path, replay=None)
+    recorder, file = start(
+        framework, module.make_recorder, module.header, path, replay=None, hashes=False
+    )
     file.root = os.environ[FILE]
     recorder.__enter__()
     atexit.register(file.end, recorder)
     finalize(file, recorder)
+
+
+def read_others(texts):
+    """Have Python read other files instead of some that are imported or run."""
+    if not texts:
+        return
+    original, stats = io.open_code, importlib.machinery.SourceFileLoader.path_stats
+
+    def open_code(path):
+        return original(texts.get(os.path.abspath(path), path))
+
+    def path_stats(loader, path):
+        if os.path.abspath(path) in texts:
+            raise OSError("what was compiled before is not asked for")
+        return stats(loader, path)
+
+    io.open_code = _io.open_code = open_code
+    importlib.machinery.SourceFileLoader.path_stats = path_stats
 
 
 def run(framework, make_recorder, header, path, program, arguments):
@@ -129,6 +153,7 @@ def run(framework, make_recorder, header, path, program, arguments):
     if importlib.util.find_spec(framework) is None:
         sys.stderr.write("{} is not installed in {}\n".format(framework, sys.executable))
         return NOT_INSTALLED
+    read_others(options()["texts"])
     os.environ.update({FILE: os.path.abspath(path), FRAMEWORK: framework})
     folders = [os.path.join(HERE, "child"), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(folders)

@@ -33,7 +33,8 @@ def make_recorder(write, options):
     exactly = frozenset([torch.Tensor, torch.nn.Parameter])
     notes = recording.make_notes(
         torch.Tensor, exactly, home, dtype_name, write, known.chosen, autocast=autocast,
-        values=values.of_torch(options["values"]), keep=inputs.of_torch(options["replay"]),
+        spans=options["hashes"],
+        values=values.of_torch(options["values"]), keep=inputs.of_torch(options, recording.UNSET),
     )  # fmt: skip
     # function: its name and whether it is known; None: not recorded. `grad` is an attribute, too.
     names = {torch.autograd.grad: ("grad", None, False)}

@@ -182,7 +182,7 @@ def listed(model):
 
 def make_notes(
     Tensor, exactly, home, dtype_name, write, chosen=(), rebinds=False, autocast=None,
-    values=None, keep=None,
+    values=None, keep=None, spans=False,
 ):  # fmt: skip
     """Return the notes of a program; `write(record)` is called once for each different call.
 
@@ -190,8 +190,8 @@ def make_notes(
     lines are not the program's, `dtype_name(tensor)` names a dtype, and `chosen` are the operators
     whose dtype the program decides. With `rebinds` ``x += y`` is ``x + y``, whose result gets the
     name of x. `autocast(tensor)` returns the device and the dtype of autocast, or None. `values`
-    measures tensors, see values.py; `keep` keeps them, see inputs.py. Made in a function, so that
-    what every call needs is near.
+    measures tensors, see values.py; `keep` keeps them, see inputs.py. With `spans` the position
+    of a call in its line is recorded. Made in a function, so that what every call needs is near.
     """
     outside = {}  # file: whether it is the program's own
     folders = (home, HERE, os.path.dirname(os.path.abspath(os.__file__)) + os.sep)
@@ -405,6 +405,8 @@ def make_notes(
                 ]
                 if is_installed(code.co_filename):
                     found.update(called_from(frame, is_own))
+                if spans:
+                    found["span"] = span_of(frame)
             if self.here.backward:
                 found["backward"] = True
             if self.here.forward:
@@ -434,6 +436,15 @@ def make_notes(
             return None
 
     return Notes()
+
+
+def span_of(frame):
+    """Return where the expression that a frame is at begins and ends; None before Python 3.11."""
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:
+        return None
+    line, last, column, end = next(itertools.islice(positions(), frame.f_lasti // 2, None))
+    return None if None in (line, last, column, end) else [line, column, last, end]
 
 
 def written(name, way, frame, rebinds):

@@ -48,6 +48,18 @@ def _others():
             sys.modules["sitecustomize"] = own
 
 
+def _read_others():
+    """Read other files instead of some, if that was asked for."""
+    if '"texts": {"' in os.environ.get("SUANZI_PORT_OPTIONS", ""):
+        sys.path.append(os.path.dirname(_HERE))
+        try:
+            import processes
+        finally:
+            sys.path.pop()
+        processes.read_others(processes.options()["texts"])
+
+
 if _FRAMEWORK and "SUANZI_PORT_CALLS" in os.environ:
     sys.meta_path.insert(0, _Waiting())
+    _read_others()
 _others()
