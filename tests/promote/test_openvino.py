@@ -141,10 +141,11 @@ int32 0.5 float32 float32
 
 @pytest.mark.parametrize("line", SEEN.split("\n")[1:-1])
 def test_numbers_beside_0d_tensors_in_converted_programs(line: str) -> None:
-    """Seen in OpenVINO 2026.4.1: in where a number yields to a 0-d tensor."""
+    """Seen in OpenVINO 2026.4.1: in where and clip a number yields to a 0-d tensor."""
     name, number, product, chosen = line.split()
     zero, value = sz.ZeroDim(name), float(number) if "." in number else int(number)
     for op in ("mul", "add"):
         assert sz.result_type(zero, value, rules="openvino+torch", op=op).name == product
-    assert sz.result_type(zero, value, rules="openvino+torch", op="where").name == chosen
+    for op in ("where", "clip"):
+        assert sz.result_type(zero, value, rules="openvino+torch", op=op).name == chosen
     assert sz.result_type(sz.dtype(name), value, rules="openvino+torch", op="where").name == chosen

@@ -221,7 +221,7 @@ def _of_the_pytorch_frontend() -> RuleSet:
             **dict.fromkeys(_FIRST, Gate.parse("first")),
             "lerp": Gate.parse("open"),
         },
-        numbers_yield_in=frozenset({"where"}),
+        numbers_yield_in=frozenset({"where", "clip"}),
         alone=_TORCH_NUMBERS,
     )
 
