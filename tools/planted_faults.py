@@ -207,9 +207,9 @@ FAULTS = (
     ),
     Fault(
         "a product of vectors leaves out the last element behind the whole vectors",
-        "kernels/linear_algebra_products.cpp",
-        "      std::memcpy(&found, from, some * sizeof(T));",
-        "      std::memcpy(&found, from, (some - (planted(#) && n > 8)) * sizeof(T));",
+        "kernels/linear_algebra_products_dots.inc",
+        "      std::memcpy(found, from, some * sizeof *from);",
+        "      std::memcpy(found, from, (some - (planted(#) && n > 8)) * sizeof *from);",
         "dot matmul linear",
     ),
     Fault(

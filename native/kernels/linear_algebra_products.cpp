@@ -25,11 +25,24 @@ inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b
 
 // One by one: arrays of vectors that are copied as a whole go through the stack.
 template <class T>
+  requires std::is_arithmetic_v<T>
 inline Vector<T> load(const T* from) {
   Vector<T> found;
   std::memcpy(&found, from, sizeof found);
   return found;
 }
+
+#if defined(__AVX512F__)
+// bfloat16, the upper half of a float32.
+struct Brain {
+  u16 bits;
+  explicit operator f32() const { return bit_cast<f32>(u32{bits} << 16); }
+};
+inline Vector<f32> load(const Brain* from) {
+  __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+#endif
 
 // ---- elements -----------------------------------------------------------------------------------
 
@@ -63,79 +76,12 @@ T add_up(T* sums, std::size_t count) {
 }  // namespace suanzi
 
 #include "kernels/linear_algebra_products_bytes.inc"
+#include "kernels/linear_algebra_products_dots.inc"
 #include "kernels/linear_algebra_products_rows.inc"
 #include "kernels/linear_algebra_products_small.inc"
 
 namespace suanzi {
 namespace {
-
-// Each lane and the one half the lanes further, until one is left.
-template <class T, std::size_t half = vector_bytes / sizeof(T) / 2>
-T add_up_lanes(Vector<T> x) {
-  if constexpr (half == 0) {
-    return x[0];
-  } else {
-    auto upper = [&]<std::size_t... j>(std::index_sequence<j...>) {
-      return shuffled<((j + half) % sizeof...(j))...>(x, x);
-    };
-    return add_up_lanes<T, half / 2>(x + upper(std::make_index_sequence<vector_bytes / sizeof(T)>{}));
-  }
-}
-
-// Several rows at once keep more of memory's lanes busy, where there are registers for it.
-#if defined(__AVX512F__)
-constexpr int rows_at_once = 4;
-#else
-constexpr int rows_at_once = 1;
-#endif
-
-template <class T, int count>
-void dot_some(const std::byte* rows, std::ptrdiff_t stride, const T* b, T* out, std::size_t n) {
-  constexpr std::size_t width = sums_bytes / sizeof(T), vectors = sums_bytes / vector_bytes,
-                        lanes = vector_bytes / sizeof(T);
-  const T* a[count];
-  for (int r = 0; r < count; ++r) a[r] = reinterpret_cast<const T*>(rows + r * stride);
-  Vector<T> running[count][vectors] = {};
-  std::size_t whole = n / width * width, rest = n - whole;
-  for (std::size_t i = 0; i < whole; i += width) {
-#if defined(__aarch64__)
-    // As measured: on a Neoverse-N1 64 MB take 3.6 ms so, 4.1 without.
-    for (std::size_t line = 0; line < sums_bytes; line += 64)
-      for (int r = 0; r < count; ++r) __builtin_prefetch(reinterpret_cast<const std::byte*>(a[r] + i) + 1024 + line);
-#endif
-    for (std::size_t v = 0; v < vectors; ++v) {
-      Vector<T> y = load(b + i + v * lanes);
-      for (int r = 0; r < count; ++r) running[r][v] += load(a[r] + i + v * lanes) * y;
-    }
-  }
-  // What is left, a vector at a time; products of zeros change no sum, since none is -0.
-  for (std::size_t v = 0; v < vectors && v * lanes < rest; ++v) {
-    std::size_t i = whole + v * lanes, some = n - i < lanes ? n - i : lanes;
-    auto load_some = [&](const T* from) {
-      Vector<T> found = {};
-      std::memcpy(&found, from, some * sizeof(T));
-      return found;
-    };
-    bool is_whole = some == lanes;
-    Vector<T> y = is_whole ? load(b + i) : load_some(b + i);
-    for (int r = 0; r < count; ++r) running[r][v] += (is_whole ? load(a[r] + i) : load_some(a[r] + i)) * y;
-  }
-  for (int r = 0; r < count; ++r) {
-    for (std::size_t half = vectors / 2; half > 0; half /= 2)
-      for (std::size_t v = 0; v < half; ++v) running[r][v] += running[r][v + half];
-    out[r] = add_up_lanes<T>(running[r][0]);
-  }
-}
-
-template <class T>
-void dots(const void* rows_, std::ptrdiff_t stride, std::size_t count, const void* b_, void* out_, std::size_t n) {
-  auto rows = static_cast<const std::byte*>(rows_);
-  auto b = static_cast<const T*>(b_);
-  auto out = static_cast<T*>(out_);
-  for (; count >= rows_at_once; count -= rows_at_once, rows += rows_at_once * stride, out += rows_at_once)
-    dot_some<T, rows_at_once>(rows, stride, b, out, n);
-  for (; count > 0; --count, rows += stride, ++out) dot_some<T, 1>(rows, stride, b, out, n);
-}
 
 // Vectors of (re, im, re, im, ...) times each other, and times each other's parts exchanged.
 template <class T>
@@ -474,6 +420,8 @@ ProductKernels make() {
   k.multiply_bytes[1] = &multiply<Fours<false>>;
 #endif
 #if defined(__AVX512F__)
+  k.dots_of_bf16 = &dots<f32, Brain>;
+  k.add_rows_of_bf16 = &add_rows<f32, Brain>;
   avx512_add_products(k);
   k.tiles = &avx512_tile_kernels();
 #endif

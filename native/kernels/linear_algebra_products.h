@@ -43,6 +43,20 @@ inline constexpr std::int64_t deepest_places = 1024, places_tile = 16, places_le
 inline constexpr std::int64_t places_of(std::int64_t n, std::int64_t k) {
   return (n + places_tile - 1) / places_tile * places_tile * ((k + places_length - 1) / places_length) * places_tile;
 }
+// Tiles along k, wherever they are: those of step i begin at a + a_steps[i] and b + b_steps[i]. Rows of a tile are
+// `row` bytes apart, and tiles of the next 16 rows of a, or columns of b, `next`.
+struct TileSteps {
+  const std::byte *a, *b;
+  std::int64_t a_row, a_next, b_row, b_next;
+  const std::int64_t *a_steps, *b_steps;
+  std::int64_t count;
+};
+// c = (c +) a b for so many tiles of rows and columns.
+using MultiplySteps = void (*)(const TileSteps& steps, float* c, std::int64_t c_row, std::int64_t high,
+                               std::int64_t wide, bool adds);
+// out[j][i] = c[i][j] + bias[i] (where there is one) as bfloat16, for `rows` of c, which has room for whole tiles.
+using StoreTransposed = void (*)(const float* c, std::int64_t c_row, std::int64_t rows, std::int64_t columns,
+                                 const float* bias, std::uint16_t* out, std::int64_t out_row);
 struct TileKernels;  // linear_algebra_products_tiles.h
 // Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error that
 // sums may have: every product is at least 2^24 times the least normal number, and no operand is less. By what
@@ -55,6 +69,9 @@ struct ProductKernels {
   Dots dots[sum_count];
   std::int64_t rows_at_once;  // that these read side by side
   AddRows add_rows[sum_count];
+  // The same of rows of bfloat16 times numbers of float32, and the same bits; null where rows have to be widened first.
+  Dots dots_of_bf16;
+  AddRows add_rows_of_bf16;
   Multiply multiply[sum_count];  // none modulo 2^8
   Multiply multiply_pairs;       // of int16 to int32
   Multiply multiply_bytes[2];    // of int8 to int32, of uint8 to uint32; null where that would be no faster
@@ -63,6 +80,8 @@ struct ProductKernels {
   SmallestBf16 smallest_bf16;  // there if it is
   PackPlaces pack_places;      // these, too
   MultiplyPlaces multiply_places;
+  MultiplySteps multiply_steps;
+  StoreTransposed store_transposed;
   const TileKernels* tiles;  // of large matrices of floats; null where BLAS has to multiply them
 };
 

@@ -334,72 +334,7 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
 
 #if defined(SUANZI_MATRIX_UNIT)
 
-// c = (c +) a b for one or two tiles of rows by one or two of columns; the tiles of a and b lie side by side along k.
-template <int high_, int wide_>
-inline void multiply_tiles(const u32* a, const u32* b, std::int64_t count, float* c, std::int64_t row, bool adds) {
-  constexpr bool two_rows = high_ == 2, two_columns = wide_ == 2;
-  auto bytes = static_cast<std::size_t>(row * 4);
-  const u32 *a_next = a + count * tile_places, *b_next = b + count * tile_places;
-  float* c_next = c + tile * row;
-  if (adds) {
-    _tile_loadd(0, c, bytes);
-    if constexpr (two_columns) _tile_loadd(1, c + tile, bytes);
-    if constexpr (two_rows) _tile_loadd(2, c_next, bytes);
-    if constexpr (two_rows && two_columns) _tile_loadd(3, c_next + tile, bytes);
-  } else {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-  }
-  for (std::int64_t p = 0; p < count * tile_places; p += tile_places) {
-    _tile_loadd(4, a + p, 64);
-    _tile_loadd(6, b + p, 64);
-    _tile_dpbf16ps(0, 4, 6);
-    if constexpr (two_columns) {
-      _tile_loadd(7, b_next + p, 64);
-      _tile_dpbf16ps(1, 4, 7);
-    }
-    if constexpr (two_rows) {
-      _tile_loadd(5, a_next + p, 64);
-      _tile_dpbf16ps(2, 5, 6);
-    }
-    if constexpr (two_rows && two_columns) _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_stored(0, c, bytes);
-  if constexpr (two_columns) _tile_stored(1, c + tile, bytes);
-  if constexpr (two_rows) _tile_stored(2, c_next, bytes);
-  if constexpr (two_rows && two_columns) _tile_stored(3, c_next + tile, bytes);
-}
-
-void pack_places(const Matrix& b, std::int64_t n, std::int64_t k, u32* out) {
-  pack<u16, false>(reinterpret_cast<const u16*>(b.data), b.column, b.row, n, k, _mm512_setzero_si512(), out);
-}
-
-void multiply_places(const Matrix& a, const u32* b, float* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
-                     std::int64_t k, bool adds) {
-  alignas(64) u32 left[2 * (deepest_places / places_length) * tile_places];
-  auto* x = reinterpret_cast<const u16*>(a.data);
-  std::int64_t count = tiles_of(k, places_length), panel = count * tile_places;
-  using Unit = MatrixUnit<Kind::bf16>;
-  Unit::begin();
-  for (std::int64_t i = 0; i < m; i += 2 * tile) {
-    std::int64_t there = least(2 * tile, m - i);
-    pack<u16, true>(x + i * a.row, a.row, 1, there, k, _mm512_setzero_si512(), left);
-    memory_is_read(left);
-    for (std::int64_t j = 0; j < n; j += 2 * tile) {
-      const u32* right = b + j / tile * panel;
-      float* to = c + i * c_row + j;
-      memory_is_read(right);
-      if (there > tile && n - j > tile) multiply_tiles<2, 2>(left, right, count, to, c_row, adds);
-      else if (there > tile) multiply_tiles<2, 1>(left, right, count, to, c_row, adds);
-      else if (n - j > tile) multiply_tiles<1, 2>(left, right, count, to, c_row, adds);
-      else multiply_tiles<1, 1>(left, right, count, to, c_row, adds);
-    }
-    memory_is_read(c);
-  }
-  Unit::end();
-}
+#include "kernels/linear_algebra_products_unit.inc"
 
 #endif
 
@@ -460,6 +395,8 @@ void avx512_add_products(ProductKernels& k) noexcept {
     k.multiply_bf16 = &multiply<u16, MatrixUnit<Kind::bf16>>;
     k.pack_places = &pack_places;
     k.multiply_places = &multiply_places;
+    k.multiply_steps = &multiply_steps;
+    k.store_transposed = &store_transposed;
   }
   if (has.amx_int8) k.multiply_bytes[0] = &multiply<u8, MatrixUnit<Kind::signed_bytes>>;
   if (has.amx_int8) k.multiply_bytes[1] = &multiply<u8, MatrixUnit<Kind::unsigned_bytes>>;

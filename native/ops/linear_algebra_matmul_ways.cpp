@@ -106,7 +106,9 @@ class Multiplication {
       return x.column == 1 || x.row == 1 || make_contiguous(x, Dtype::bfloat16, Dtype::bfloat16, rows, columns, memory);
     };
     if (p.of_bf16 && (!make_dense(a, p.m, p.k, dense_left) || !make_dense(b, p.k, p.n, dense_right))) return fail();
-    bool is_direct = p.of_bf16 && keeps_small_numbers(a, b), in_tiles = !is_direct && p.by_tiles;
+    bool is_tried = p.of_bf16 && own.multiply_places && a.column == 1 && b.row == 1 && p.m <= most_places;
+    if (is_tried && by_places(a, b, out)) return;
+    bool is_direct = p.of_bf16 && !is_tried && keeps_small_numbers(a, b), in_tiles = !is_direct && p.by_tiles;
     // Whether an operand is not multiplied as it lies.
     auto is_copied = [&](const Matrix& x, Dtype dtype, std::int64_t rows, std::int64_t columns) {
       if (is_direct || (in_tiles && stored_as(dtype) != Stored::as_summed)) return false;
@@ -155,6 +157,64 @@ class Multiplication {
           finish(c + (r * c_row + j) * sum_item, bias ? bias + j * sum_item : nullptr, false,
                  to + (r * p.n + j) * out_item, std::min(widest_row, length - j));
     });
+  }
+
+  // Few rows of bfloat16 times many columns that lie dense along k, as weights do: these are the left operand of the
+  // matrix unit, read once, and what is made is transposed. The unit takes subnormal numbers for 0: false if there are
+  // such, which is asked of each part when it is in the cache. Bits are those of other ways to use the unit.
+  static constexpr std::int64_t most_places = 512;
+
+  std::int64_t parts_of_places(std::int64_t rows) const noexcept {
+    double work = static_cast<double>(rows * p.m) * static_cast<double>(p.k);
+    return static_cast<std::int64_t>(std::max(1.0, (1 << 18) / work));
+  }
+
+  bool by_places(const Matrix& a, const Matrix& b, std::byte* out) noexcept {
+    unsigned least = smallest(a, p.m, p.k);
+    std::int64_t depths = (p.k + deepest_places - 1) / deepest_places, each = places_of(p.m, deepest_places);
+    std::int64_t wide = round_up(p.m, places_tile);
+    OwnMemory memory;
+    auto places = reinterpret_cast<std::uint32_t*>(memory.take(depths * each * 4));
+    if (!places) return fail(), true;
+    for_each(depths, static_cast<double>(p.m * deepest_places), [&](std::int64_t d) {
+      std::int64_t first = d * deepest_places;
+      own.pack_places(Matrix{a.data + first * 2, 1, a.row}, p.m, std::min(deepest_places, p.k - first),
+                      places + d * each);
+    });
+    constexpr std::int64_t rows = 32;
+    std::atomic<bool> is_small{false};
+    bool is_brief = p.result == Dtype::bfloat16;
+    parallel_for((p.n + rows - 1) / rows, parts_of_places(rows), [&](std::int64_t begin, std::int64_t end) {
+      OwnMemory made, across;
+      std::byte* c = made.take(rows * wide * 4);
+      std::byte* turned = is_brief ? c : across.take(rows * p.m * 4);
+      if (!c || !turned) return fail();
+      for (std::int64_t i = begin; i < end; ++i) {
+        std::int64_t j0 = i * rows, n = std::min(rows, p.n - j0);
+        Matrix part{b.data + j0 * b.column * 2, b.column, 1};
+        if (is_small || !keeps_small_bf16(least, own.smallest_bf16(part, n, p.k))) {
+          is_small = true;
+          return;
+        }
+        for (std::int64_t d = 0; d < depths; ++d) {
+          std::int64_t first = d * deepest_places, deep = std::min(deepest_places, p.k - first);
+          own.multiply_places(Matrix{part.data + first * 2, b.column, 1}, places + d * each,
+                              reinterpret_cast<float*>(c), wide, n, p.m, deep, d > 0);
+        }
+        const std::byte* bias = p.bias ? p.bias + j0 * 4 : nullptr;
+        if (is_brief) {
+          own.store_transposed(reinterpret_cast<const float*>(c), wide, n, p.m, reinterpret_cast<const float*>(bias),
+                               reinterpret_cast<std::uint16_t*>(out) + j0, p.n);
+          continue;
+        }
+        for (std::int64_t r = 0; r < n && wide != p.m; ++r)
+          std::memmove(c + r * p.m * 4, c + r * wide * 4, static_cast<std::size_t>(p.m) * 4);
+        k.transpose[2](c, turned, static_cast<std::size_t>(n), static_cast<std::size_t>(p.m));
+        for (std::int64_t r = 0; r < p.m; ++r)
+          finish(turned + r * n * 4, bias, false, out + (r * p.n + j0) * out_item, n);
+      }
+    });
+    return !is_small;
   }
 
   struct Parts {
@@ -275,10 +335,13 @@ class Multiplication {
     Path path{};
     if (!same_bits(x_dtype, p.way.operand)) path = cast_path(k, x_dtype, p.way.operand, false);
     auto x_item = static_cast<std::int64_t>(item(x_dtype));
+    Dots dots = own.dots[lane];
+    if (by_rows && own.dots_of_bf16 && x_dtype == Dtype::bfloat16 && p.way.kernel == Sum::f32)
+      dots = own.dots_of_bf16, path = Path{};
     if (by_columns && !by_rows) {
       columns(x, x_item, path, rows, v.data, out);
     } else if (rows == 1 && p.k > chunk) {
-      one_row(x.data, x_item, path, v.data, out);
+      one_row(x.data, x_item, path, dots, v.data, out);
     } else {
       for_each((rows + group - 1) / group, static_cast<double>(p.k) * group, [&](std::int64_t i) {
         std::int64_t first = i * group, n = std::min(group, rows - first);
@@ -287,7 +350,7 @@ class Multiplication {
         std::memset(sums, 0, static_cast<std::size_t>(n * sum_item));
         const std::byte* some = x.data + first * x.row * x_item;
         for (std::int64_t start = 0; start < p.k; start += chunk)
-          add_chunk(some, x.row * x_item, n, x_item, path, v.data, start, sums);
+          add_chunk(some, x.row * x_item, n, x_item, path, dots, v.data, start, sums);
         put(sums, first, n, out);
       });
     }
@@ -352,7 +415,7 @@ class Multiplication {
   }
 
   // A long row is cut into chunks whatever the number of threads is.
-  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, const std::byte* v,
+  void one_row(const std::byte* row, std::int64_t x_item, const Path& path, Dots dots, const std::byte* v,
                std::byte* out) noexcept {
     std::int64_t count = (p.k + chunk - 1) / chunk;
     OwnMemory memory;
@@ -360,7 +423,7 @@ class Multiplication {
     if (!parts) return fail();
     for_each(count, chunk, [&](std::int64_t i) {
       std::memset(parts + i * sum_item, 0, static_cast<std::size_t>(sum_item));
-      add_chunk(row, 0, 1, x_item, path, v, i * chunk, parts + i * sum_item);
+      add_chunk(row, 0, 1, x_item, path, dots, v, i * chunk, parts + i * sum_item);
     });
     for (std::int64_t i = 1; i < count; ++i) own.add[lane](parts + i * sum_item, true, parts, 1);
     put(parts, 0, 1, out);
@@ -369,7 +432,7 @@ class Multiplication {
   // Adds the products of at most `chunk` elements from `start` on to the sums of at most `group` rows,
   // one block after the other.
   void add_chunk(const std::byte* rows, std::int64_t stride, std::int64_t count, std::int64_t x_item, const Path& path,
-                 const std::byte* v, std::int64_t start, std::byte* sums) const noexcept {
+                 Dots dots, const std::byte* v, std::int64_t start, std::byte* sums) const noexcept {
     alignas(64) std::byte whole[group * 16], parts[chunk / block][group * 16];
     alignas(64) std::byte buffers[2][block * 16];
     auto many = static_cast<std::size_t>(count);
@@ -386,8 +449,8 @@ class Multiplication {
         auto n = static_cast<std::size_t>(std::min(block, end - i));
         const std::byte* x = rows + r * stride + i * x_item;
         if (path.count != 0) x = follow(path, x, n, buffers[0], buffers[1]);
-        own.dots[lane](x, stride, static_cast<std::size_t>(std::min(together, count - r)), v + i * item_,
-                       parts[(i - start) / block] + r * sum_item, n);
+        dots(x, stride, static_cast<std::size_t>(std::min(together, count - r)), v + i * item_,
+             parts[(i - start) / block] + r * sum_item, n);
       }
     for (std::int64_t i = 0; i < (end - start + block - 1) / block; ++i) own.add[lane](parts[i], false, whole, many);
     own.add[lane](whole, false, sums, many);

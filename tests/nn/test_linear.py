@@ -50,6 +50,25 @@ def test_products_and_gradients(dtype: str, sizes: tuple[int, ...]) -> None:
     assert (exact(again[1]) == exact(weight_grad)).all()
 
 
+@pytest.mark.parametrize("rows", [1, 40])
+def test_small_weights_count(rows: int) -> None:
+    """A matrix unit takes them for 0, and so does not multiply them."""
+    x, weight = exact(made("bfloat16", rows, 1100)), exact(made("bfloat16", 70, 1100))
+    weight[69] = 0
+    weight[69, 1000], x[:, 1000] = 1e-39, 2.0**100
+    narrow = (sz.cast(sz.tensor(x), "bfloat16"), sz.cast(sz.tensor(weight), "bfloat16"))
+    found = exact(sz.nn.linear(*narrow))
+    assert (found[:, 69] == exact(narrow[1])[69, 1000] * 2.0**100).all()
+    with threads(3):
+        assert (exact(sz.nn.linear(*narrow)) == found).all()
+
+
+def test_a_row_of_bfloat16_is_that_of_float32_rounded() -> None:
+    x, weight = made("bfloat16", 1, 5000), made("bfloat16", 71, 5000)
+    wide = sz.nn.linear(sz.cast(x, sz.float32), sz.cast(weight, sz.float32))
+    assert (exact(sz.nn.linear(x, weight)) == exact(sz.cast(wide, sz.bfloat16))).all()
+
+
 def test_calls_that_are_not_plain() -> None:
     x, weight = made("float32", 2, 3), made("float32", 4, 3)
     wanted = exact(sz.nn.linear(x, weight))
