@@ -201,6 +201,134 @@ void pack_places(const void* planes, const Windows& w, i64 first, i64 depth, u32
 
 #endif
 
+#if defined(__AVX512F__)
+
+inline __mmask16 first_lanes(i64 n) { return static_cast<__mmask16>(n >= 16 ? 0xFFFF : (1u << n) - 1); }
+
+void pair_line(const void* even_, const void* odd_, i64 n, i64 before, i64 width, u32* out) {
+  auto even = static_cast<const u16*>(even_), odd = static_cast<const u16*>(odd_);
+  for (i64 i = 0; i < before; i += 16) _mm512_storeu_si512(out + i, _mm512_setzero_si512());
+  out += before;
+  i64 i = 0, rest = width - before;
+  for (; i < n; i += 16) {
+    __mmask16 there = first_lanes(n - i);
+    __m512i found = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, even + i));
+    if (odd) {
+      __m512i other = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, odd + i));
+      found = _mm512_or_si512(found, _mm512_slli_epi32(other, 16));
+    }
+    _mm512_storeu_si512(out + i, found);
+  }
+  for (; i < rest; i += 16) _mm512_storeu_si512(out + i, _mm512_setzero_si512());
+}
+
+void short_line(const void* from_, i64 n, i64 before, i64 width, u16* out) {
+  auto from = static_cast<const u16*>(from_);
+  for (i64 i = 0; i < before; i += 32) _mm512_storeu_si512(out + i, _mm512_setzero_si512());
+  out += before;
+  i64 i = 0, rest = width - before;
+  for (; i < n; i += 32) {
+    auto there = static_cast<__mmask32>(n - i >= 32 ? ~u32{0} : (u32{1} << (n - i)) - 1);
+    _mm512_storeu_si512(out + i, _mm512_maskz_loadu_epi16(there, from + i));
+  }
+  for (; i < rest; i += 32) _mm512_storeu_si512(out + i, _mm512_setzero_si512());
+}
+
+inline void transpose(__m512i (&x)[16]) {
+  __m512i t[16], u[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    u[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+    u[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    u[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+    u[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+  for (int c = 0; c < 4; ++c) {
+    __m512i even_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0x88), odd_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0xDD);
+    __m512i even_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0x88);
+    __m512i odd_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0xDD);
+    x[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
+    x[4 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
+    x[8 + c] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
+    x[12 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
+  }
+}
+
+void pair_columns(const u16* lines, i64 pitch, i64 count_of_lines, i64 count, u32* out) {
+  for (i64 i = 0; i < count; i += 16) {
+    __m512i x[16];
+    unrolled<16>([&](auto c) {
+      x[c] = _mm512_setzero_si512();
+      if (c < count_of_lines) {
+        const u16* from = lines + c * pitch + i;
+        __m256i one = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+        __m256i next = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 1));
+        x[c] = _mm512_or_si512(_mm512_cvtepu16_epi32(one), _mm512_slli_epi32(_mm512_cvtepu16_epi32(next), 16));
+      }
+    });
+    transpose(x);
+    unrolled<16>([&](auto p) { _mm512_storeu_si512(out + (i + p) * 16, x[p]); });
+  }
+}
+
+// Of 32 channels, every vector has some elements of each tap: one permutation each.
+void pick_taps(const u16* weights, i64 stride, i64 rows, i64 channels, i64 taps, u16* out) {
+  constexpr i64 most = 9, each = 32;
+  alignas(64) u16 from[most][most][each];
+  u32 there[most][most] = {};
+  bool in_vectors = taps > 1 && taps <= most;
+  for (i64 t = 0; t < taps && in_vectors; ++t)
+    for (i64 c = 0; c < each; ++c) {
+      i64 at = c * taps + t, v = at / each;
+      from[t][v][c] = static_cast<u16>(at % each);
+      there[t][v] |= u32{1} << c;
+    }
+  for (i64 row = 0; row < rows; ++row, weights += stride)
+    for (i64 first = 0; first < channels; first += each) {
+      const u16* its = weights + first * taps;
+      u16* to = out + first * taps * 16 + row * each;
+      i64 n = channels - first < each ? channels - first : each;
+      if (taps == 1 && n == each) {
+        _mm512_storeu_si512(to, _mm512_loadu_si512(its));
+        continue;
+      }
+      if (!in_vectors || n < each) {
+        for (i64 t = 0; t < taps; ++t)
+          for (i64 c = 0; c < n; ++c) to[t * 512 + c] = its[c * taps + t];
+        continue;
+      }
+      __m512i x[most];
+      for (i64 v = 0; v < taps; ++v) x[v] = _mm512_loadu_si512(its + v * each);
+      for (i64 t = 0; t < taps; ++t) {
+        __m512i found = _mm512_setzero_si512();
+        for (i64 v = 0; v < taps; ++v)
+          found = _mm512_mask_permutexvar_epi16(found, there[t][v], _mm512_load_si512(from[t][v]), x[v]);
+        _mm512_storeu_si512(to + t * 512, found);
+      }
+    }
+}
+
+void store_lines(const f32* sums, i64 pitch, const f32* number, i64 lines, i64 n, u16* out) {
+  const __m512 by = _mm512_set1_ps(number ? *number : 0);
+  const __m512i half = _mm512_set1_epi32(0x7FFF), one = _mm512_set1_epi32(1), sign = _mm512_set1_epi32(1 << 31);
+  for (i64 line = 0; line < lines; ++line, sums += pitch, out += n)
+    for (i64 i = 0; i < n; i += 16) {
+      __mmask16 there = first_lanes(n - i);
+      __m512 x = _mm512_maskz_loadu_ps(there, sums + i);
+      if (number) x = _mm512_add_ps(x, by);
+      __m512i bits = _mm512_castps_si512(x), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), one);
+      __m512i made = _mm512_add_epi32(bits, _mm512_add_epi32(half, odd));
+      __mmask16 none = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+      made = _mm512_mask_or_epi32(made, none, _mm512_and_si512(bits, sign), _mm512_set1_epi32(0x7FC00000));
+      _mm256_mask_storeu_epi16(out + i, there, _mm512_cvtepi32_epi16(_mm512_srli_epi32(made, 16)));
+    }
+}
+
+#endif
+
 // Several vectors at once, also of different lines, so that their sums do not wait for one another. What is missing in
 // the last group is the last vector again.
 template <class T>
@@ -231,11 +359,11 @@ void direct(const void* planes_, const Windows& w, i64 channels, const void* wei
 
 // bfloat16 is the upper half of a float.
 inline Vector<f32> load_upper(const u16* from, i64 n) {
-  typedef u32 Bits __attribute__((vector_size(vector_bytes)));
 #if defined(__AVX512F__)
   __m256i some = _mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << n) - 1), from);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(some), 16));
 #else
+  typedef u32 Bits __attribute__((vector_size(vector_bytes)));
   Bits found{};
   for (i64 i = 0; i < n; ++i) found[i] = u32{from[i]} << 16;
   return reinterpret_cast<Vector<f32>>(found);
@@ -295,8 +423,16 @@ constexpr ConvolutionLoops make() {
   return k;
 }
 
+constexpr UnitLoops unit_loops() {
+#if defined(__AVX512F__)
+  return {&pair_line, &short_line, &pair_columns, &pick_taps, &store_lines};
+#else
+  return {};
+#endif
+}
+
 }  // namespace
 
-SUANZI_TABLE(ConvolutionKernels, convolution_kernels, {{make<f32>(), make<f64>()}})
+SUANZI_TABLE(ConvolutionKernels, convolution_kernels, {{make<f32>(), make<f64>()}, unit_loops()})
 
 }  // namespace suanzi

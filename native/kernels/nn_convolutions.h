@@ -51,8 +51,31 @@ struct ConvolutionLoops {
   void (*add)(const void* from, void* to, std::int64_t step, std::int64_t n);
 };
 
+// What is made of bfloat16 for a matrix unit, whose tiles are read from it where they are: a place is two of them. Null
+// where there is no such unit.
+struct UnitLoops {
+  // A line of places from those of two channels (one, where `odd` is null): so many zeros, n places, and zeros up to
+  // `width`. Up to a vector behind is written.
+  void (*pair_line)(const void* even, const void* odd, std::int64_t n, std::int64_t before, std::int64_t width,
+                    std::uint32_t* out);
+  // The same of the elements of one channel.
+  void (*line)(const void* from, std::int64_t n, std::int64_t before, std::int64_t width, std::uint16_t* out);
+  // out[i][c] = the elements i and i + 1 of line c, for at most 16 lines that are `pitch` apart; count is whole
+  // vectors.
+  void (*pair_columns)(const std::uint16_t* lines, std::int64_t pitch, std::int64_t count_of_lines, std::int64_t count,
+                       std::uint32_t* out);
+  // Rows of weights, `stride` apart, as rows of tiles: out[(block * taps + t) * 512 + row * 32 + c] = the tap t of
+  // channel block * 32 + c. What is behind the last channel is left as it is.
+  void (*pick_taps)(const std::uint16_t* weights, std::int64_t stride, std::int64_t rows, std::int64_t channels,
+                    std::int64_t taps, std::uint16_t* out);
+  // Lines of sums `pitch` apart, each with a number added to it (where there is one) and rounded, one behind the other.
+  void (*store_lines)(const float* sums, std::int64_t pitch, const float* number, std::int64_t lines, std::int64_t n,
+                      std::uint16_t* out);
+};
+
 struct ConvolutionKernels {
   ConvolutionLoops of[2];
+  UnitLoops unit;
 };
 
 }  // namespace suanzi

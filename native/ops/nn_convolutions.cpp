@@ -3,10 +3,12 @@
 // A transposed convolution is the gradient of a convolution's input. Results that are a stride apart read the same
 // taps, one element after the other: so it is as many plain convolutions as there are remainders by the stride, each of
 // some of the taps, and no two of them write the same element.
-#include "ops/nn_convolutions.h"
+#include "ops/nn_convolutions_unit.h"
 
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <atomic>
 #include <cstring>
 
 #include "calls/arguments.h"
@@ -89,7 +91,7 @@ bool convolve(const Call& call, const Tensor& out) {
   c.weights = weight.data(), c.out = out.data();
   c.bias = call.bias ? call.bias->data() : nullptr;
   join_axes(c);
-  return run_convolution(c);
+  return run_convolutions({c});
 }
 
 // ---- transposed ---------------------------------------------------------------------------------
@@ -143,26 +145,46 @@ void fill(const Tensor& out, const std::byte* bias, std::int64_t channels) {
                });
 }
 
-// Some taps of weights (groups * channels, rows, taps), as (groups, rows, channels, taps).
-template <class U>
-void pick_weights(const Tensor& weight, const Convolution& c, const Remainder* const (&r)[3], U* to) {
-  auto from = reinterpret_cast<const U*>(weight.data());
-  std::int64_t high = dim_of(weight, 1), wide = dim_of(weight, 2), all = dim_of(weight, 0) * high * wide;
+// Some taps of weights, as a convolution has them.
+struct Picked {
+  Convolution c;
   Sizes taps;
-  for (std::int64_t z : r[0]->taps)
-    for (std::int64_t y : r[1]->taps)
-      for (std::int64_t x : r[2]->taps) taps.push_back((z * high + y) * wide + x);
-  auto count = static_cast<std::int64_t>(taps.size());
+
+  Picked(const Tensor& weight, const Convolution& convolution, const std::array<const Remainder*, 3>& r)
+      : c(convolution) {
+    std::int64_t high = dim_of(weight, 1), wide = dim_of(weight, 2);
+    for (int d = 0; d < 3; ++d) c.axes[d] = r[d]->axis;
+    for (std::int64_t z : r[0]->taps)
+      for (std::int64_t y : r[1]->taps)
+        for (std::int64_t x : r[2]->taps) taps.push_back((z * high + y) * wide + x);
+  }
+};
+
+// Weights (groups * channels, rows, taps), as (groups, rows, channels, some taps), one behind the other.
+template <class U>
+void pick_weights(const Tensor& weight, std::vector<Picked>& all, U* to) {
+  auto from = reinterpret_cast<const U*>(weight.data());
+  std::int64_t of_each = dim_of(weight, 0) * dim_of(weight, 1) * dim_of(weight, 2);
+  for (Picked& picked : all) {
+    picked.c.weights = reinterpret_cast<const std::byte*>(to);
+    to += picked.c.groups * picked.c.rows * picked.c.depth();
+  }
+  const Convolution& c = all[0].c;
   constexpr std::int64_t some = 16;  // rows of the result at once: they are side by side in the weights
   std::int64_t parts = (c.rows + some - 1) / some;
-  parallel_for(c.groups * parts, 1, [&](std::int64_t begin, std::int64_t end) {
+  std::int64_t least = std::max<std::int64_t>(1, grain / 8 / (some * c.channels * of_each));
+  parallel_for(c.groups * parts, least, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::int64_t group = i / parts, first = i % parts * some, last = std::min(first + some, c.rows);
       for (std::int64_t channel = 0; channel < c.channels; ++channel)
         for (std::int64_t row = first; row < last; ++row) {
-          const U* its = from + ((group * c.channels + channel) * c.rows + row) * all;
-          U* there = to + ((group * c.rows + row) * c.channels + channel) * count;
-          for (std::int64_t t = 0; t < count; ++t) there[t] = its[taps[static_cast<std::size_t>(t)]];
+          const U* its = from + ((group * c.channels + channel) * c.rows + row) * of_each;
+          for (const Picked& picked : all) {
+            auto count = static_cast<std::int64_t>(picked.taps.size());
+            auto there = const_cast<U*>(reinterpret_cast<const U*>(picked.c.weights)) +
+                         ((group * c.rows + row) * c.channels + channel) * count;
+            for (std::int64_t t = 0; t < count; ++t) there[t] = its[picked.taps[static_cast<std::size_t>(t)]];
+          }
         }
     }
   });
@@ -171,17 +193,21 @@ void pick_weights(const Tensor& weight, const Convolution& c, const Remainder* c
 bool are_finite(const Tensor& t) {
   const Kernels& k = kernels();
   const Layer& layer = layer_of(t.dtype);
-  constexpr std::int64_t some = 1024;
-  alignas(64) std::byte wide[some * 4];
-  double low = 0, high = 0;
-  bool found = true;
-  for (std::int64_t i = 0; i < t.size && found; i += some) {
-    auto n = static_cast<std::size_t>(std::min(some, t.size - i));
-    const std::byte* from = t.data() + (i << layer.log2_size);
-    if (layer.is_narrow) k.widen[static_cast<std::size_t>(layer.narrow)](from, wide, n);
-    k.extremes[t.dtype == Dtype::float64](layer.is_narrow ? wide : from, n, low, high, found);
-  }
-  return found;
+  std::atomic<bool> all{true};
+  parallel_for(t.size, grain, [&](std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t some = 1024;
+    alignas(64) std::byte wide[some * 4];
+    double low = 0, high = 0;
+    bool found = true;
+    for (std::int64_t i = begin; i < end && found; i += some) {
+      auto n = static_cast<std::size_t>(std::min(some, end - i));
+      const std::byte* from = t.data() + (i << layer.log2_size);
+      if (layer.is_narrow) k.widen[static_cast<std::size_t>(layer.narrow)](from, wide, n);
+      k.extremes[t.dtype == Dtype::float64](layer.is_narrow ? wide : from, n, low, high, found);
+    }
+    if (!found) all = false;
+  });
+  return all;
 }
 
 // A convolution one product after the other, of what is there alone: infinite weights times padding would be NaN.
@@ -241,30 +267,33 @@ bool convolve_transposed(const Call& call, const Tensor& out) {
   }
   if (!is_covered || c.channels == 0) fill(out, c.bias, c.groups * c.rows);
   if (out.size == 0 || c.channels == 0) return true;
-  Scratch memory;
-  if (!memory.take(weight.dtype, std::max<std::int64_t>(weight.size, 1))) return false;
-  bool is_finite = are_finite(weight);
+  std::vector<Picked> all;
   for (const Remainder& z : each[0])
     for (const Remainder& y : each[1])
-      for (const Remainder& w : each[2]) {
-        const Remainder* const chosen[3] = {&z, &y, &w};
-        for (int d = 0; d < 3; ++d) c.axes[d] = chosen[d]->axis;
-        switch (weight.itemsize()) {
-          case 1: pick_weights(weight, c, chosen, reinterpret_cast<std::uint8_t*>(memory.data())); break;
-          case 2: pick_weights(weight, c, chosen, reinterpret_cast<std::uint16_t*>(memory.data())); break;
-          case 4: pick_weights(weight, c, chosen, reinterpret_cast<std::uint32_t*>(memory.data())); break;
-          default: pick_weights(weight, c, chosen, reinterpret_cast<std::uint64_t*>(memory.data()));
-        }
-        c.weights = memory.data();
-        if (!is_finite) {
-          x.dtype == Dtype::float64 ? convolve_slowly<double>(c) : convolve_slowly<float>(c);
-          continue;
-        }
-        Convolution now = c;
-        join_axes(now);
-        if (!run_convolution(now)) return false;
-      }
-  return true;
+      for (const Remainder& w : each[2]) all.emplace_back(weight, c, std::array{&z, &y, &w});
+  if (all.empty()) return true;
+  bool is_finite = are_finite(weight);
+  std::vector<Convolution> convolutions;
+  TransposedWeights whole{weight.data(), dim_of(weight, 0) * dim_of(weight, 1) * dim_of(weight, 2), {}};
+  for (Picked& picked : all) {
+    convolutions.push_back(picked.c);
+    join_axes(convolutions.back());
+    whole.chosen.push_back(picked.taps);
+  }
+  if (is_finite)
+    if (auto made = run_transposed_by_unit(convolutions, whole)) return *made;
+  Scratch memory;
+  if (!memory.take(weight.dtype, std::max<std::int64_t>(weight.size, 1))) return false;
+  switch (weight.itemsize()) {
+    case 1: pick_weights(weight, all, reinterpret_cast<std::uint8_t*>(memory.data())); break;
+    case 2: pick_weights(weight, all, reinterpret_cast<std::uint16_t*>(memory.data())); break;
+    case 4: pick_weights(weight, all, reinterpret_cast<std::uint32_t*>(memory.data())); break;
+    default: pick_weights(weight, all, reinterpret_cast<std::uint64_t*>(memory.data()));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (is_finite) convolutions[i].weights = all[i].c.weights;
+    else x.dtype == Dtype::float64 ? convolve_slowly<double>(all[i].c) : convolve_slowly<float>(all[i].c);
+  return !is_finite || run_convolutions(convolutions);
 }
 
 // ---- weights ------------------------------------------------------------------------------------

@@ -44,14 +44,20 @@ struct Convolution {
   std::int64_t out_plane() const { return axes[0].full * axes[1].full * axes[2].full; }
 };
 
-// Computes a convolution; false when there was no memory. It needs no GIL.
-bool run_convolution(const Convolution& convolution) noexcept;
+// Computes some convolutions of one input, each of other elements of one output; false when there was no memory. It
+// needs no GIL.
+bool run_convolutions(const std::vector<Convolution>& convolutions) noexcept;
 // The gradient of its weights: the sums over all positions of the results' gradients, which are (batch, groups * rows,
 // lines and columns of results), times what they read. `out` has the shape of weights.
 bool run_weight_gradient(const Convolution& convolution, const ConvolutionInput& gradient) noexcept;
 
-// Whether the products of bfloat16 of each image may be a matrix unit's: it takes subnormal numbers for 0.
-std::vector<bool> images_for_unit(const Convolution& convolution, const ProductKernels& products);
+// Whether the products of bfloat16 of each image may be a matrix unit's: it takes subnormal numbers for 0. Convolutions
+// have one input, and what their weights lie in has `size` elements.
+std::vector<bool> images_for_unit(const Convolution& convolution, const std::byte* weights, std::int64_t size,
+                                  const ProductKernels& products);
+// Whether those of a gradient of weights may be.
+bool gradient_suits_unit(const Convolution& convolution, const ConvolutionInput& gradient,
+                         const ProductKernels& products);
 
 // How many products are added up before they are added to a sum; whole channels, if these are not longer.
 inline std::int64_t depth_of_block(std::int64_t taps) noexcept {

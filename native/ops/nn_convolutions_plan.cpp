@@ -1,9 +1,10 @@
 // native/ops/nn_convolutions_plan.cpp: nn 5: convolutions as products of weights and columns, block by block.
 //
-// Threads share blocks of results: some lines of them times some rows of weights. Of each, the columns are copied in
-// blocks of about 256 products that the second-level cache holds, multiplied in tiles and added up: an element is
-// summed in the order of (channel, tap) whatever block it is in. Groups of few rows, as those of a depthwise
-// convolution, are not worth columns: their sums are made from the lines themselves.
+// Threads share blocks of results: some lines of them. Of each, the columns are copied in blocks of about 256 products
+// that the second-level cache holds, multiplied in tiles and added up: an element is summed in the order of (channel,
+// tap) whatever block it is in. Where lines are fewer than threads, these share the copying of some blocks, and then
+// the rows of weights. Groups of few rows, as those of a depthwise convolution, are not worth columns: their sums are
+// made from the lines themselves.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -11,7 +12,7 @@
 
 #include "core/threads.h"
 #include "kernels/by_level.h"
-#include "ops/nn_convolutions.h"
+#include "ops/nn_convolutions_unit.h"
 
 namespace suanzi {
 
@@ -19,7 +20,6 @@ SUANZI_BY_LEVEL(ConvolutionKernels, convolution_kernels)
 
 namespace {
 
-std::int64_t parts_of(std::int64_t size, std::int64_t most) { return (size + most - 1) / most; }
 std::int64_t equal_part(std::int64_t size, std::int64_t most) {
   return std::max<std::int64_t>(1, parts_of(size, std::max<std::int64_t>(1, parts_of(size, most))));
 }
@@ -27,6 +27,9 @@ std::int64_t equal_part(std::int64_t size, std::int64_t most) {
 // How results are shared.
 struct Parts {
   bool direct, by_unit;              // by a matrix unit
+  bool shared = false;               // columns are
+  std::int64_t together = 1;         // blocks of columns that there are at once
+  std::int64_t panels = 1 << 30;     // of a unit of work
   std::int64_t rows, lines, across;  // of a block, at most
 
   static bool is_direct(const Convolution& c) { return c.rows <= 8 && c.channels <= 256 && c.depth() <= 1024; }
@@ -40,24 +43,56 @@ struct Parts {
     across = wide > columns ? (equal_part(wide, columns) + panel - 1) / panel * panel : wide;
     lines = std::min(std::max<std::int64_t>(1, columns / std::max<std::int64_t>(1, across)), c.lines());
     rows = direct ? c.rows : equal_part(c.rows, 2048 / size);
-    auto work = [&] {
-      return static_cast<double>(lines * across) * static_cast<double>(rows) * static_cast<double>(c.depth());
-    };
     // A unit multiplies faster than columns are copied: rather fewer lines than fewer rows.
-    while (by_unit && thread_count() > 1 && count(c) < 2 * thread_count() && work() > 1 << 22) {
+    while (by_unit && thread_count() > 1 && count(c) < 2 * thread_count() && work(c) > 1 << 22) {
       if (lines > 1 && (lines * across > 4 * panel || rows <= 64) && lines * across > 2 * panel)
         lines = parts_of(lines, 2);
       else if (rows > 32) rows = (parts_of(rows, 2) + 15) / 16 * 16;
       else break;
     }
-    while (!by_unit && thread_count() > 1 && count(c) < 4 * thread_count() && work() > 1 << 21) {
-      if (rows > 64) rows = parts_of(rows, 2);
-      else if (lines > 1 && lines * across > 4 * panel) lines = parts_of(lines, 2);
+    while (direct && thread_count() > 1 && count(c) < 4 * thread_count() && work(c) > 1 << 21) {
+      if (lines > 1 && lines * across > 4 * panel) lines = parts_of(lines, 2);
       else break;
     }
+    if (!direct && !by_unit) share(c, size, panel);
+  }
+
+  // With a stride, or where lines are short, columns take long to copy: threads copy some blocks of them together, and
+  // multiply these then. Else copying them once more costs less than reading what others copied.
+  void share(const Convolution& c, std::int64_t size, std::int64_t panel) {
+    std::int64_t threads = thread_count(), all = blocks(c) * c.groups;
+    bool few = threads > 1 && all < 2 * threads;
+    shared = (few || c.rows > rows) && (c.axes[2].stride > 1 || (all == 1 && lines * across <= 64));
+    if (!shared && !few) return;
+    std::int64_t bytes = round_up(lines * across, panel) * c.depth() * size;
+    together = shared ? std::clamp<std::int64_t>((threads << 20) / std::max<std::int64_t>(bytes, 1), 1, all) : all;
+    choose_parts(c, panel, threads);
+  }
+
+  // The rows and panels of a unit of work that take the least time: a step along the depth takes as long as its
+  // products, what it copies, and what it reads from the last cache.
+  void choose_parts(const Convolution& c, std::int64_t panel, std::int64_t threads) {
+    constexpr std::int64_t tall = 14, bytes_at_once = 6;
+    std::int64_t all = parts_of(lines * across, panel), most = rows;
+    double best = 0;
+    for (std::int64_t down = parts_of(c.rows, most); down <= parts_of(c.rows, std::min<std::int64_t>(8, c.rows));
+         ++down)
+      for (std::int64_t wide = 1; wide <= all; ++wide) {
+        std::int64_t each = parts_of(c.rows, down), units = together * parts_of(c.rows, each) * parts_of(all, wide);
+        std::int64_t products = wide * (each + parts_of(each, tall)), copied = shared ? 0 : 6 * wide;
+        std::int64_t read = 4 * (each + (shared ? wide * panel : 0)) / bytes_at_once + copied;
+        auto time = static_cast<double>(parts_of(units, threads) * (products + read));
+        if (best == 0 || time < best) best = time, rows = each, panels = wide;
+      }
+  }
+  double work(const Convolution& c) const {
+    return static_cast<double>(lines * across) * static_cast<double>(rows) * static_cast<double>(c.depth());
   }
   std::int64_t in_line(const Convolution& c) const { return parts_of(c.axes[2].out, across); }
   std::int64_t row_blocks(const Convolution& c) const { return c.groups * parts_of(c.rows, rows); }
+  std::int64_t blocks(const Convolution& c) const { return parts_of(c.lines(), lines) * in_line(c); }
+  // How many parts the panels of a block are in.
+  std::int64_t across_parts(std::int64_t panel) const { return parts_of(parts_of(lines * across, panel), panels); }
   std::int64_t count(const Convolution& c) const { return parts_of(c.lines(), lines) * in_line(c) * row_blocks(c); }
 };
 
@@ -72,11 +107,13 @@ class Worker {
 
   // False when there was no memory.
   bool run(std::int64_t begin, std::int64_t end) {
-    std::int64_t row_blocks = p.row_blocks(c), in_line = p.in_line(c), in_group = parts_of(c.rows, p.rows);
+    std::int64_t row_blocks = p.row_blocks(c), in_group = parts_of(c.rows, p.rows);
+    std::int64_t wide = p.direct || p.by_unit ? 1 : p.across_parts(panel_);
     for (std::int64_t unit = begin; unit < end; ++unit) {
-      std::int64_t block = unit / row_blocks, of_rows = unit % row_blocks;
-      std::int64_t line = block / in_line * p.lines, first = block % in_line * p.across;
-      columns_.move_to(line, std::min(p.lines, c.lines() - line), first, std::min(p.across, c.axes[2].out - first));
+      std::int64_t block = unit / row_blocks / wide, of_rows = unit % row_blocks, panel = unit / row_blocks % wide;
+      move_to(block);
+      if (wide > 1) first_panel_ = panel * p.panels, end_panel_ = std::min(first_panel_ + p.panels, columns_.panels());
+      if (first_panel_ >= end_panel_) continue;
       std::int64_t row = of_rows % in_group * p.rows, group = of_rows / in_group;
       std::int64_t rows = std::min(p.rows, c.rows - row);
       if (!(p.direct    ? sum_directly(group)
@@ -87,7 +124,57 @@ class Worker {
     return true;
   }
 
+  // A block of columns, of those of all groups, begins so far behind the one before.
+  std::int64_t columns_size() const {
+    std::int64_t depths = parts_of(c.depth(), depth_of_block(c.taps()));
+    return round_up(p.lines * p.across, panel_) * c.depth() + depths * loops_.lanes;
+  }
+  // Where the columns of products from `first` on begin in it: up to a vector behind those before them is written.
+  std::int64_t columns_at(std::int64_t first) const {
+    return columns_.panels() * panel_ * first + first / depth_of_block(c.taps()) * loops_.lanes;
+  }
+  // The columns of products from `first` on, to where those of the block are.
+  bool pack_shared(std::int64_t block, std::int64_t first, T* to) {
+    move_to(block % p.blocks(c));
+    std::int64_t taps = c.taps(), channel = first / taps, there = std::min(depth_of_block(taps), c.depth() - first);
+    std::int64_t channels = (first + there - 1) / taps - channel + 1, group = block / p.blocks(c);
+    OwnMemory planes;
+    T* plane_memory = take(planes, columns_.room(channels));
+    if (!plane_memory) return false;
+    pack_panels(group, first, there, plane_memory, to + columns_at(first));
+    return true;
+  }
+  bool multiply_shared(std::int64_t block, std::int64_t row, std::int64_t panel, const T* from) {
+    move_to(block % p.blocks(c));
+    if (panel >= columns_.panels()) return true;
+    first_panel_ = panel, end_panel_ = std::min(panel + p.panels, columns_.panels());
+    std::int64_t deep = depth_of_block(c.taps()), depth = c.depth(), columns = columns_.panels() * panel_;
+    std::int64_t rows = std::min(p.rows, c.rows - row), group = block / p.blocks(c);
+    OwnMemory sums, left;
+    T* c_memory = take(sums, (depth <= deep ? std::min<std::int64_t>(rows, loops_.rows) : rows) * columns);
+    T* a_memory = take(left, loops_.rows * (std::min(deep, depth) + 2 * loops_.lanes));
+    if (!c_memory || !a_memory) return false;
+    for (std::int64_t first = 0; first < depth; first += deep)
+      tiles(group * c.rows + row, rows, first, std::min(deep, depth - first), a_memory, from + columns_at(first),
+            c_memory, columns);
+    return true;
+  }
+
  private:
+  void move_to(std::int64_t block) {
+    std::int64_t line = block / p.in_line(c) * p.lines, first = block % p.in_line(c) * p.across;
+    columns_.move_to(line, std::min(p.lines, c.lines() - line), first, std::min(p.across, c.axes[2].out - first));
+    first_panel_ = 0, end_panel_ = columns_.panels();
+  }
+
+  void pack_panels(std::int64_t group, std::int64_t first, std::int64_t there, T* planes, T* to) {
+    std::int64_t taps = c.taps(), channel = first / taps, channels = (first + there - 1) / taps - channel + 1;
+    columns_.read(group * c.channels + channel, channels, planes);
+    for (std::int64_t i = first_panel_; i < end_panel_; ++i)
+      columns_.pack(planes, group * c.channels + channel, i, first - channel * taps, there, width(i),
+                    to + i * panel_ * there);
+  }
+
   bool multiply(std::int64_t group, std::int64_t row, std::int64_t rows) {
     std::int64_t taps = c.taps(), deep = depth_of_block(taps), depth = c.depth(), panels = columns_.panels();
     std::int64_t columns = panels * panel_, block = std::min(deep, depth);
@@ -103,12 +190,8 @@ class Worker {
       for (std::int64_t r = 0; r < rows; ++r) finish(c_memory, group * c.rows + row + r);
     }
     for (std::int64_t first = 0; first < depth; first += deep) {
-      std::int64_t there = std::min(deep, depth - first), channel = first / taps;
-      std::int64_t channels = (first + there - 1) / taps - channel + 1;
-      columns_.read(group * c.channels + channel, channels, plane_memory);
-      for (std::int64_t i = 0; i < panels; ++i)
-        columns_.pack(plane_memory, group * c.channels + channel, i, first - channel * taps, there, width(i),
-                      b_memory + i * panel_ * there);
+      std::int64_t there = std::min(deep, depth - first);
+      pack_panels(group, first, there, plane_memory, b_memory);
       tiles(group * c.rows + row, rows, first, there, a_memory, b_memory, c_memory, columns);
     }
     return true;
@@ -156,7 +239,7 @@ class Worker {
         read_elements(k, c.weights + ((row + i + r) * c.depth() + first) * size, c.x.dtype, size, depth,
                       reinterpret_cast<std::byte*>(a + r * stride));
       T* its = sums + (is_only ? 0 : i * columns);
-      for (std::int64_t j = 0; j < columns_.panels(); ++j)
+      for (std::int64_t j = first_panel_; j < end_panel_; ++j)
         loops_.tile[width(j) / loops_.lanes - 1][high - 1](a, stride, b + j * panel_ * depth, its + j * panel_, columns,
                                                            depth, first > 0);
       for (std::int64_t r = 0; r < high && first + depth == c.depth(); ++r) finish(its + r * columns, row + i + r);
@@ -186,13 +269,17 @@ class Worker {
     std::int64_t size = std::int64_t{1} << layer_.log2_size, step = c.axes[2].step;
     const std::byte* bias = c.bias ? c.bias + row * static_cast<std::int64_t>(sizeof(T)) : nullptr;
     bool is_plain = step == 1 && !layer_.is_narrow;
-    if (bias && !is_plain) loops_.shift(sums, bias, sums, columns_.count());
+    std::int64_t begin = first_panel_ * panel_, end = std::min(end_panel_ * panel_, columns_.count());
+    if (p.direct) begin = 0, end = columns_.count();
+    if (bias && !is_plain) loops_.shift(sums + begin, bias, sums + begin, end - begin);
     for (const auto& run : columns_.runs()) {
-      std::byte* to = c.out + (run.at + row * c.out_plane()) * size;
-      const T* from = sums + run.column;
-      if (!is_plain) store(from, to, run.length, step);
-      else if (bias) loops_.shift(from, bias, to, run.length);
-      else std::memcpy(to, from, static_cast<std::size_t>(run.length * size));
+      std::int64_t first = std::max(run.column, begin), length = std::min(run.column + run.length, end) - first;
+      if (length <= 0) continue;
+      std::byte* to = c.out + (run.at + (first - run.column) * step + row * c.out_plane()) * size;
+      const T* from = sums + first;
+      if (!is_plain) store(from, to, length, step);
+      else if (bias) loops_.shift(from, bias, to, length);
+      else std::memcpy(to, from, static_cast<std::size_t>(length * size));
     }
   }
 
@@ -221,16 +308,51 @@ class Worker {
   const Parts& p;
   const ConvolutionLoops& loops_;
   const Kernels& k;
-  std::int64_t panel_;
+  std::int64_t panel_, first_panel_ = 0, end_panel_ = 0;  // the latter: which are multiplied
   Columns<T> columns_;
   const Layer& layer_;
 };
 
 template <class T>
+bool run_shared(const Convolution& c, const Parts& parts, const ConvolutionLoops& loops) {
+  std::int64_t deep = depth_of_block(c.taps()), depths = parts_of(c.depth(), deep), all = parts.blocks(c) * c.groups;
+  std::int64_t in_rows = parts_of(c.rows, parts.rows), size = Worker<T>(c, parts, loops).columns_size();
+  std::int64_t wide = parts.across_parts(loops.vectors * loops.lanes);
+  Scratch memory;
+  auto* columns =
+      reinterpret_cast<T*>(memory.take(sizeof(T) == 4 ? Dtype::float32 : Dtype::float64, size * parts.together));
+  if (!columns) return false;
+  std::atomic<bool> failed{false};
+  auto each = [&](std::int64_t count, auto&& body) {
+    parallel_for(count, 1, [&](std::int64_t begin, std::int64_t end) {
+      try {
+        Worker<T> worker(c, parts, loops);
+        for (std::int64_t i = begin; i < end; ++i)
+          if (!body(worker, i)) failed = true;
+      } catch (const std::bad_alloc&) {
+        failed = true;
+      }
+    });
+  };
+  for (std::int64_t first = 0; first < all && !failed; first += parts.together) {
+    std::int64_t blocks = std::min(parts.together, all - first);
+    each(blocks * depths, [&](Worker<T>& worker, std::int64_t i) {
+      return worker.pack_shared(first + i / depths, i % depths * deep, columns + i / depths * size);
+    });
+    each(blocks * wide * in_rows, [&](Worker<T>& worker, std::int64_t i) {
+      std::int64_t block = i / in_rows / wide, panel = i / in_rows % wide * parts.panels;
+      return worker.multiply_shared(first + block, i % in_rows * parts.rows, panel, columns + block * size);
+    });
+  }
+  return !failed;
+}
+
+template <class T>
 bool run(const Convolution& c, bool by_unit) {
   const ConvolutionLoops& loops = convolution_kernels().of[sizeof(T) == 8];
   Parts parts(c, sizeof(T), loops.vectors * loops.lanes, by_unit);
-  std::int64_t count = parts.count(c);
+  if (parts.shared && c.depth() > 0) return run_shared<T>(c, parts, loops);
+  std::int64_t count = parts.count(c) * (parts.direct || by_unit ? 1 : parts.across_parts(loops.vectors * loops.lanes));
   double work = static_cast<double>(c.lines() * c.axes[2].out) * static_cast<double>(c.groups * c.rows) *
                 static_cast<double>(c.depth() + 1) / static_cast<double>(std::max<std::int64_t>(count, 1));
   auto grain = static_cast<std::int64_t>(std::max(1.0, (1 << (by_unit ? 20 : 18)) / std::max(work, 1.0)));
@@ -245,30 +367,65 @@ bool run(const Convolution& c, bool by_unit) {
   return !failed;
 }
 
+bool may_use_unit(const Convolution& c) {
+  return c.x.dtype == Dtype::bfloat16 && kernels().products->multiply_places && !Parts::is_direct(c) &&
+         c.depth() >= 16 && c.rows >= 8;
+}
+
 // The unit has a say in the last bits, so that each image has its own way, whatever the others are.
-bool run_images(const Convolution& c) {
-  const ProductKernels& products = *kernels().products;
-  bool may = c.x.dtype == Dtype::bfloat16 && products.multiply_places && !Parts::is_direct(c) && c.depth() >= 16 &&
-             c.rows >= 8;
-  if (!may) return run<float>(c, false);
-  std::vector<bool> good = images_for_unit(c, products);
-  if (std::count(good.begin(), good.end(), good[0]) == c.batch) return run<float>(c, good[0]);
-  Convolution one = c;
-  one.batch = 1;
-  for (std::int64_t n = 0; n < c.batch; ++n) {
-    one.x.data = c.x.data + n * c.x.batch;
-    one.out = c.out + n * c.groups * c.rows * c.out_plane() * 2;
-    if (!run<float>(one, good[static_cast<std::size_t>(n)])) return false;
+bool run_images(const std::vector<Convolution>& all) {
+  auto run_all = [&](const std::vector<Convolution>& some, bool by_unit) {
+    std::vector<Convolution> suited;
+    for (const Convolution& c : some)
+      if (by_unit && may_use_unit(c) && suits_unit(c)) suited.push_back(c);
+      else if (!run<float>(c, by_unit && may_use_unit(c))) return false;
+    return suited.empty() || run_by_unit(suited);
+  };
+  if (std::none_of(all.begin(), all.end(), may_use_unit)) return run_all(all, false);
+  // The weights of all lie one behind the other.
+  std::int64_t size = 0, batch = all[0].batch;
+  for (const Convolution& c : all) size += c.groups * c.rows * c.depth();
+  std::vector<bool> good = images_for_unit(all[0], all[0].weights, size, *kernels().products);
+  if (std::count(good.begin(), good.end(), good[0]) == batch) return run_all(all, good[0]);
+  for (std::int64_t n = 0; n < batch; ++n) {
+    std::vector<Convolution> some = all;
+    for (Convolution& one : some) {
+      one.batch = 1;
+      one.x.data += n * one.x.batch;
+      one.out += n * one.groups * one.rows * one.out_plane() * 2;
+    }
+    if (!run_all(some, good[static_cast<std::size_t>(n)])) return false;
   }
   return true;
 }
 
 }  // namespace
 
-bool run_convolution(const Convolution& c) noexcept {
-  if (c.lines() * c.axes[2].out == 0 || c.groups * c.rows == 0) return true;
+std::optional<bool> run_transposed_by_unit(const std::vector<Convolution>& all,
+                                           const TransposedWeights& weights) noexcept {
   try {
-    return c.x.dtype == Dtype::float64 ? run<double>(c, false) : run_images(c);
+    auto suits = [](const Convolution& c) {
+      return may_use_unit(c) && suits_unit(c) && c.lines() * c.axes[2].out != 0;
+    };
+    if (all.empty() || !std::all_of(all.begin(), all.end(), suits)) return std::nullopt;
+    const Convolution& c = all[0];
+    std::int64_t size = c.groups * c.channels * c.rows * weights.taps;
+    for (bool good : images_for_unit(c, weights.data, size, *kernels().products))
+      if (!good) return std::nullopt;
+    return run_by_unit(all, &weights);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool run_convolutions(const std::vector<Convolution>& all) noexcept {
+  try {
+    std::vector<Convolution> some;
+    for (const Convolution& c : all)
+      if (c.lines() * c.axes[2].out != 0 && c.groups * c.rows != 0) some.push_back(c);
+    if (some.empty()) return true;
+    if (some[0].x.dtype != Dtype::float64) return run_images(some);
+    return std::all_of(some.begin(), some.end(), [](const Convolution& c) { return run<double>(c, false); });
   } catch (const std::bad_alloc&) {
     return false;
   }

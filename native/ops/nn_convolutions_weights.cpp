@@ -10,12 +10,10 @@
 #include <new>
 
 #include "core/threads.h"
-#include "ops/nn_convolutions.h"
+#include "ops/nn_convolutions_unit.h"
 
 namespace suanzi {
 namespace {
-
-std::int64_t parts_of(std::int64_t size, std::int64_t most) { return (size + most - 1) / most; }
 
 // How positions and weights are divided.
 struct Division {
@@ -206,7 +204,18 @@ bool run_weight_gradient(const Convolution& c, const ConvolutionInput& gradient)
     std::memset(c.out, 0, static_cast<std::size_t>(count) * facts(c.x.dtype).itemsize);
     return true;
   }
-  return c.x.dtype == Dtype::float64 ? run<double>(c, gradient) : run<float>(c, gradient);
+  if (c.x.dtype == Dtype::float64) return run<double>(c, gradient);
+  try {
+    const ProductKernels& products = *kernels().products;
+    if (c.x.dtype == Dtype::bfloat16 && products.multiply_steps && suits_unit(c) &&
+        gradient_suits_unit(c, gradient, products)) {
+      Made made = run_weight_gradient_by_unit(c, gradient);
+      if (made != Made::with_nan) return made == Made::whole;
+    }
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return run<float>(c, gradient);
 }
 
 }  // namespace suanzi

@@ -103,6 +103,16 @@ SHAPES: list[tuple[Each, Each, Each, Each, Each, int]] = [
     ((2, 6, 13, 18), (12, 1, 3, 3), (1, 2), (1, 1), (1, 1), 6),  # by the lines themselves
     ((2, 8, 10, 12), (12, 4, 3, 2), (2, 1), (2, 1), (2, 3), 2),
     ((1, 40, 8, 9), (36, 20, 3, 3), (1, 1), (1, 1), (1, 1), 2),
+    (
+        (2, 35, 9, 11),
+        (70, 35, 3, 3),
+        (2, 2),
+        (1, 1),
+        (1, 1),
+        1,
+    ),  # more than whole tiles
+    ((1, 48, 6, 40, 5), (9, 48, 2, 3, 1), (1, 2, 1), (1, 1, 0), (1, 1, 1), 1),
+    ((1, 64, 600), (32, 64, 3), (1,), (1,), (2,), 1),
     ((1, 1, 20, 20), (9, 1, 17, 16), (1, 1), (2, 0), (1, 1), 1),  # more taps than a block has
     ((1, 3, 32, 48), (20, 3, 16, 16), (16, 16), (0, 0), (1, 1), 1),
     ((2, 5, 300), (65, 5, 3), (1,), (1,), (1,), 1),
@@ -169,11 +179,12 @@ def test_gradients(dtype: str, case: tuple[Each, Each, Each, Each, Each, int]) -
     assert len(CONV_BWD[n](g, x, w, None, stride, padding, dilation, groups)) == 2
 
 
-def test_weight_gradients_over_many_blocks() -> None:
-    x, g = made("float32", 5, 3, 64, 70), made("float32", 5, 4, 64, 70, seed=1)
+@pytest.mark.parametrize(("dtype", "channels", "rows"), [("float32", 3, 4), ("bfloat16", 18, 9)])
+def test_weight_gradients_over_many_blocks(dtype: str, channels: int, rows: int) -> None:
+    x, g = made(dtype, 5, channels, 64, 70), made(dtype, 5, rows, 64, 70, seed=1)
     seen = sliding_window_view(np.pad(exact(x), [(0, 0), (0, 0), (1, 1), (1, 1)]), (3, 3), (2, 3))
-    wanted = np.einsum("nohw,nchwij->ocij", exact(g), seen)
-    w = made("float32", 4, 3, 3, 3)
+    wanted = np.einsum("nohw,nchwij->ocij", exact(g), seen, optimize=True)
+    w = made(dtype, rows, channels, 3, 3)
     with threads(1):
         found = sz.nn.conv2d_bwd(g, x, w, padding=1)[1]
     close(found, wanted, 5 * 64 * 70)
@@ -211,6 +222,48 @@ def test_threads_and_the_batch_change_no_bit(dtype: str, groups: int) -> None:
     back = exact(sz.nn.conv_transpose2d(x, w, stride=2, groups=groups))
     one = sz.nn.conv_transpose2d(x[3:4], w, stride=2, groups=groups)
     assert (exact(one) == back[3:4]).all()
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_few_pixels_on_many_threads(stride: int) -> None:
+    """Threads share rows of weights and parts of the columns."""
+    x, w, b = made("float32", 1, 64, 7, 9), made("float32", 130, 64, 3, 3), made("float32", 130)
+    with threads(1):
+        wanted = exact(sz.nn.conv2d(x, w, b, stride, 1))
+    for count in (2, 5, 16):
+        with threads(count):
+            assert (exact(sz.nn.conv2d(x, w, b, stride, 1)) == wanted).all()
+
+
+def test_an_image_with_small_numbers_changes_no_bit_of_others() -> None:
+    """A matrix unit takes them for 0, and so does not multiply this one."""
+    values = np.random.default_rng(0).standard_normal((3, 32, 7, 9))
+    values[1, 0, 0, 0] = 1e-39
+    x = sz.cast(sz.tensor(values), "bfloat16")
+    w, wide = made("bfloat16", 24, 32, 3, 3), made("bfloat16", 32, 24, 3, 3)
+    for found, weight, how in (
+        (sz.nn.conv2d, w, {"padding": 1}),
+        (sz.nn.conv_transpose2d, wide, {"stride": 2}),
+    ):
+        together = exact(found(x, weight, **how))
+        for i in range(3):
+            assert (exact(found(x[i : i + 1], weight, **how)) == together[i : i + 1]).all()
+    only = np.zeros((1, 32, 3, 3))
+    only[0, 5, 1, 1] = 1e-39
+    weight = sz.cast(sz.tensor(np.full((16, 32, 1, 1), 2.0**100)), "bfloat16")
+    tiny = sz.cast(sz.tensor(only), "bfloat16")
+    assert (exact(sz.nn.conv2d(tiny, weight))[:, :, 1, 1] == exact(tiny).max() * 2.0**100).all()
+
+
+def test_an_infinite_element_counts_where_a_kernel_reads_it() -> None:
+    values = np.random.default_rng(0).standard_normal((1, 32, 5, 5))
+    values[0, 3, 4, 4] = np.inf
+    x, g = sz.cast(sz.tensor(values), "bfloat16"), made("bfloat16", 1, 24, 5, 5)
+    found = exact(sz.nn.conv2d_bwd(g, x, made("bfloat16", 24, 32, 3, 3), padding=1)[1])
+    reads = np.zeros((24, 32, 3, 3), bool)
+    reads[:, 3, 1:, 1:] = True
+    assert (np.isinf(found) == reads).all()
+    assert not np.isnan(found).any()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
