@@ -127,20 +127,38 @@ SUANZI_FLAT f32 largest_of(const f32* x, std::size_t n) {
 
 SUANZI_FLAT void split(const void* x_, std::uint16_t* parts, std::int64_t apart, std::size_t n) {
   auto* x = static_cast<const f32*>(x_);
-  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000)), half = _mm512_set1_epi32(0x8000);
   for (std::size_t i = 0; i < n; i += 16) {
     auto there = static_cast<__mmask16>(n - i >= 16 ? 0xFFFF : (1u << (n - i)) - 1);
     __m512 rest = _mm512_maskz_loadu_ps(there, x + i);
-    for (int k = 0; k < 3; ++k) {
-      __m512i bits = _mm512_and_si512(_mm512_castps_si512(rest), upper);
-      _mm512_mask_cvtepi32_storeu_epi16(parts + k * apart + i, there, _mm512_srli_epi32(bits, 16));
-      rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(bits));
-    }
+    __m512i first = _mm512_and_si512(_mm512_castps_si512(rest), upper);
+    rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(first));
+    __m512i second = _mm512_add_epi32(_mm512_castps_si512(rest), half);
+    _mm512_mask_cvtepi32_storeu_epi16(parts + i, there, _mm512_srli_epi32(first, 16));
+    _mm512_mask_cvtepi32_storeu_epi16(parts + apart + i, there, _mm512_srli_epi32(second, 16));
   }
 }
 constexpr auto split_of_level = &split;
+
+SUANZI_FLAT bool divide_to_bf16(const void* x_, double by, std::uint16_t* y, std::size_t n) {
+  auto* x = static_cast<const f32*>(x_);
+  const __m512 factor = _mm512_set1_ps(static_cast<f32>(1 / by));
+  const __m512i half = _mm512_set1_epi32(0x7FFF), one = _mm512_set1_epi32(1);
+  __mmask16 bad = 0;
+  for (std::size_t i = 0; i < n; i += 16) {
+    auto there = static_cast<__mmask16>(n - i >= 16 ? 0xFFFF : (1u << (n - i)) - 1);
+    __m512 found = _mm512_mul_ps(_mm512_maskz_loadu_ps(there, x + i), factor);
+    bad |= _mm512_fpclass_ps_mask(found, 0x99);  // NaN and infinite
+    __m512i bits = _mm512_castps_si512(found), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), one);
+    __m512i made = _mm512_srli_epi32(_mm512_add_epi32(bits, _mm512_add_epi32(half, odd)), 16);
+    _mm256_mask_storeu_epi16(y + i, there, _mm512_cvtepi32_epi16(made));
+  }
+  return !bad;
+}
+constexpr auto divide_of_level = &divide_to_bf16;
 #else
 constexpr void (*split_of_level)(const void*, std::uint16_t*, std::int64_t, std::size_t) = nullptr;
+constexpr bool (*divide_of_level)(const void*, double, std::uint16_t*, std::size_t) = nullptr;
 #endif
 
 template <class T>
@@ -337,6 +355,7 @@ SUANZI_TABLE(AttentionKernels, attention_kernels,
               attention::split_of_level,
               {attention::update<f32>, attention::update<f64>},
               {attention::divide<f32>, attention::divide<f64>},
+              attention::divide_of_level,
               {attention::weighted<f32>, attention::weighted<f64>},
               {attention::slopes<f32>, attention::slopes<f64>},
               {attention::rotate<f32>, attention::rotate<f64>}})

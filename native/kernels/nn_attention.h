@@ -31,13 +31,15 @@ struct AttentionKernels {
   // c = a b, as MultiplyTiles has it, for numbers of the lane, where there are no tiles.
   void (*product[2])(const Matrix& a, const Matrix& b, void* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
                      std::int64_t k, std::byte* memory);
-  // n numbers of float32 as sums of three of bfloat16, without loss, `apart` from one another; null where no matrix
-  // unit multiplies them.
+  // n numbers of float32 as sums of two of bfloat16, the second one rounded, `apart` from one another; null where no
+  // matrix unit needs them.
   void (*split)(const void* x, std::uint16_t* parts, std::int64_t apart, std::size_t n);
   // y = y * by + x; without x, y = y * by.
   void (*update[2])(const void* x, double by, void* y, std::size_t n);
   // y = x / by; whether all x are finite.
   bool (*divide[2])(const void* x, double by, void* y, std::size_t n);
+  // The same of float32 to bfloat16, times the inverse; null where it is no faster than to divide and to round.
+  bool (*divide_to_bf16)(const void* x, double by, std::uint16_t* y, std::size_t n);
   // The sum of weights times numbers; a weight of 0 has none.
   double (*weighted[2])(const void* weights, const void* x, std::size_t n);
   // From weights w, gradients g of them and products of queries and keys: w becomes w / sum, and g the gradient

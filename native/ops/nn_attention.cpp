@@ -4,7 +4,8 @@
 // begin at the same keys everywhere: products by the kernels for matrices, a softmax as far as the keys were seen, and
 // the weighted sums of values, in float32 or float64. Few rows are multiplied as they lie, key by key: reading memory
 // is all that takes time then. A matrix unit multiplies bfloat16, where there is one: queries and keys as they are, and
-// weights as sums of three numbers of bfloat16, which is all of a float32. Neither threads nor the batch change a bit.
+// weights as sums of two numbers of bfloat16, which have 16 digits of a float32's 24. Neither threads nor the batch
+// change a bit.
 #include "ops/nn_attention.h"
 
 #include "calls/arguments.h"
@@ -38,10 +39,11 @@ class Worker {
     std::int64_t wide = std::max(a.depth, a.width), lane = a.lane_item;
     chunk_ = std::clamp<std::int64_t>((16 << 10) / (std::max<std::int64_t>(wide, 1) * lane) / 8 * 8, 8, block_keys);
     queries_ = memory_[0].take(rows * a.depth * lane);
-    sums_ = memory_[1].take(rows * a.width * lane);
     std::int64_t tall = whole_tiles(rows);
+    std::int64_t some = std::max(tall * whole_tiles(a.width), chunk_ * wide) * lane;
+    sums_ = memory_[1].take(some);
     scores_ = memory_[2].take(tall * block_keys * lane);
-    more_ = memory_[3].take(std::max(tall * whole_tiles(a.width), chunk_ * wide) * lane);
+    more_ = memory_[3].take(some);
     if (a.may_use_unit && !few_ && !take_memory_of_unit(rows)) return false;
     if (!few_) tiles_ = memory_[4].take(a.tiles ? tile_memory : product_memory);
     return queries_ && sums_ && scores_ && more_ && (few_ || tiles_) && states_for(rows) && rows_.take_memory();
@@ -51,6 +53,7 @@ class Worker {
     begin(b, head, first, count);
     auto [low, high] = rows_.seen_by(count);
     by_unit_ = a.may_use_unit && !few_ && low < high && suits_unit(low, high);
+    for (std::int64_t r = 0; r < count_ && !by_unit_; ++r) widen_query(r);
     for (std::int64_t j = low / block_keys * block_keys; j < high; j += block_keys) {
       std::int64_t n = std::min(block_keys, high - j);
       multiply_keys(j, n);
@@ -77,13 +80,12 @@ class Worker {
     count_ = count, batch_ = b;
     rows_.place(b, head, first);
     keys_ = rows_.keys(), values_ = rows_.values();
-    for (std::int64_t r = 0; r < count; ++r) {
-      rows_.copy_query(r, queries_ + r * a.depth * a.lane_item);
-      states_[r] = rows_.first_state(r);
-    }
+    for (std::int64_t r = 0; r < count; ++r) states_[r] = rows_.first_state(r);
     std::memset(sums_, 0, static_cast<std::size_t>(count * a.width * a.lane_item));
     is_first_ = true;
   }
+
+  void widen_query(std::int64_t r) { rows_.copy_query(r, queries_ + r * a.depth * a.lane_item); }
 
   // ---- a matrix unit ----
 
@@ -91,7 +93,7 @@ class Worker {
 
   bool take_memory_of_unit(std::int64_t rows) {
     short_queries_ = memory_[6].take(rows * a.depth * 2);
-    parts_ = memory_[7].take(3 * rows * block_keys * 2);
+    parts_ = memory_[7].take(2 * rows * block_keys * 2);
     auto places = [&](int i, std::int64_t n, std::int64_t k) {
       return reinterpret_cast<std::uint32_t*>(memory_[i].take(places_of(n, k) * 4));
     };
@@ -133,11 +135,14 @@ class Worker {
     for (std::int64_t r = 0; r < count_; ++r)
       a.loops.split(score_row(r), parts + r * block_keys, apart, static_cast<std::size_t>(n));
     a.products.pack_places(Matrix{values_ + j * a.v.row * 2, a.v.row, a.v.column}, a.width, n, value_places_);
-    for (int i = 2; i >= 0; --i)  // the smallest first
+    for (int i = 1; i >= 0; --i)  // the smaller ones first
       a.products.multiply_places(Matrix{parts_ + i * apart * 2, block_keys, 1}, value_places_,
-                                 reinterpret_cast<float*>(more_), wide, count_, a.width, n, i < 2);
-    for (std::int64_t r = 0; r < count_; ++r)
-      a.loops.update[0](more_ + r * wide * 4, by_[r], sum_row(r), static_cast<std::size_t>(a.width));
+                                 reinterpret_cast<float*>(more_), wide, count_, a.width, n, i < 1);
+    if (is_first_ && wide == a.width) std::swap(sums_, more_);
+    else
+      for (std::int64_t r = 0; r < count_; ++r)
+        a.loops.update[0](more_ + r * wide * 4, by_[r], sum_row(r), static_cast<std::size_t>(a.width));
+    is_first_ = false;
   }
 
   // ---- scores ----
@@ -172,11 +177,21 @@ class Worker {
     }
   }
 
-  // Calls body(first, count, rows, their distance in bytes) for rows of keys or values as numbers of the lane.
+  // Whether rows of keys or values are multiplied as they lie, being widened on the way.
+  bool are_brief(const Heads& x) const {
+    return x.dtype == Dtype::bfloat16 && x.column == 1 && a.products.dots_of_bf16 && a.products.add_rows_of_bf16;
+  }
+  Dots dots_of(const Heads& x) const { return are_brief(x) ? a.products.dots_of_bf16 : a.products.dots[a.sum_kind]; }
+  AddRows add_rows_of(const Heads& x) const {
+    return are_brief(x) ? a.products.add_rows_of_bf16 : a.products.add_rows[a.sum_kind];
+  }
+
+  // Calls body(first, count, rows, their distance in bytes) for rows of keys or values as numbers of the lane, or brief
+  // ones.
   template <class F>
   void each_chunk(const Heads& x, const std::byte* data, std::int64_t j, std::int64_t n, std::int64_t length, F body) {
-    bool in_place = x.dtype == a.lane_dtype && (x.column == 1 || length <= 1);
-    std::int64_t step = in_place ? n : chunk_;
+    bool in_place = are_brief(x) || (x.dtype == a.lane_dtype && (x.column == 1 || length <= 1));
+    std::int64_t step = in_place && count_ == 1 ? n : chunk_;
     for (std::int64_t done = 0; done < n; done += step) {
       std::int64_t some = std::min(step, n - done);
       const std::byte* from = data + (j + done) * x.row * x.item;
@@ -205,9 +220,8 @@ class Worker {
     each_chunk(a.k, keys_, j, n, a.depth,
                [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
                  for (std::int64_t r = first; r < end; ++r)
-                   a.products.dots[a.sum_kind](rows, apart, static_cast<std::size_t>(some),
-                                               queries_ + r * a.depth * a.lane_item, score_row(r) + done * a.lane_item,
-                                               static_cast<std::size_t>(a.depth));
+                   dots_of(a.k)(rows, apart, static_cast<std::size_t>(some), queries_ + r * a.depth * a.lane_item,
+                                score_row(r) + done * a.lane_item, static_cast<std::size_t>(a.depth));
                });
   }
 
@@ -220,8 +234,8 @@ class Worker {
       each_chunk(a.v, values_, j, n, a.width,
                  [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
                    for (std::int64_t r = 0; r < count_; ++r)
-                     a.products.add_rows[a.sum_kind](score_row(r) + done * a.lane_item, rows, apart,
-                                                     static_cast<std::size_t>(some), sum_row(r), width);
+                     add_rows_of(a.v)(score_row(r) + done * a.lane_item, rows, apart, static_cast<std::size_t>(some),
+                                      sum_row(r), width);
                  });
       return;
     }
@@ -240,6 +254,7 @@ class Worker {
   void add_seen_values(std::int64_t r) {
     std::memset(sum_row(r), 0, static_cast<std::size_t>(a.width * a.lane_item));
     states_[r] = rows_.first_state(r);
+    if (by_unit_) widen_query(r);
     std::int64_t i = rows_.query(r), end = a.end_of_keys(i);
     for (std::int64_t j = a.first_key(i) / block_keys * block_keys; j < end; j += block_keys) {
       std::int64_t n = std::min(block_keys, a.keys - j);
@@ -251,8 +266,8 @@ class Worker {
                  [&](std::int64_t done, std::int64_t some, const std::byte* rows, std::int64_t apart) {
                    for (std::int64_t key = std::max(done, low); key < std::min(done + some, high); ++key)
                      if (!a.has_mask || a.is_added || *rows_.mask_at(r, j + key) != std::byte{0})
-                       a.products.add_rows[a.sum_kind](score_row(r) + key * a.lane_item, rows + (key - done) * apart,
-                                                       apart, 1, sum_row(r), static_cast<std::size_t>(a.width));
+                       add_rows_of(a.v)(score_row(r) + key * a.lane_item, rows + (key - done) * apart, apart, 1,
+                                        sum_row(r), static_cast<std::size_t>(a.width));
                  });
     }
   }
@@ -262,6 +277,9 @@ class Worker {
     std::int64_t number = (batch_ * a.heads + rows_.head_of(r)) * a.queries + rows_.query(r);
     std::byte* out = a.out + number * a.width * static_cast<std::int64_t>(item(a.dtype));
     const Layer& layer = layer_of(a.dtype);
+    if (by_unit_ && a.loops.divide_to_bf16 && states_[r].sum != 0 &&
+        a.loops.divide_to_bf16(sum_row(r), states_[r].sum, reinterpret_cast<std::uint16_t*>(out), width))
+      return;
     std::byte* to = layer.is_narrow ? more_ : out;
     if (states_[r].sum == 0) {  // no key takes part
       double fill = a.zero_rows ? 0 : std::numeric_limits<double>::quiet_NaN();
@@ -291,8 +309,11 @@ class Worker {
 // Computes it; false when there was no memory.
 bool run(const Attention& a) {
   std::int64_t most = a.rows() <= few_rows ? few_rows : Worker::most_rows(a);
-  std::int64_t parts = (a.rows() + most - 1) / most, rows = (a.rows() + parts - 1) / parts;
-  std::int64_t units = a.batch * a.shared * parts;
+  std::int64_t parts = (a.rows() + most - 1) / most, heads = a.batch * a.shared;
+  // Rows that share keys are apart if there are threads for it.
+  if (a.rows() <= few_rows && heads < 2 * thread_count())
+    parts = std::clamp<std::int64_t>(thread_count() / std::max<std::int64_t>(heads, 1), 1, a.rows());
+  std::int64_t rows = (a.rows() + parts - 1) / parts, units = heads * parts;
   double work = static_cast<double>(rows) * static_cast<double>(a.keys + 1) * static_cast<double>(a.depth + a.width);
   auto grain = static_cast<std::int64_t>(std::max(1.0, (1 << 16) / std::max(work, 1.0)));
   std::atomic<bool> failed{false};
