@@ -8,6 +8,7 @@
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
 #include "calls/results.h"
+#include "core/own_memory.h"
 #include "kernels/by_level.h"
 
 namespace suanzi {
@@ -161,7 +162,7 @@ class Worker {
 
   bool run(std::int64_t begin, std::int64_t end) {
     bool needs = p_.needs_exponentials() && !p_.in_place() && !p_.by_columns();
-    if (needs && !exponentials_.take(wide_dtype(p_.dtype), p_.n)) return false;
+    if (needs && !(exponentials_ = memory_.take(p_.n * p_.lane))) return false;
     if (p_.is_dense()) {
       for (std::int64_t row = begin; row < end; ++row) one(p_.at(0, row), p_.at(1, row), p_.at(2, row));
       if (p_.streams) kernels().end_stream();
@@ -195,7 +196,7 @@ class Worker {
   }
 
   void one(const std::byte* g, const std::byte* x, std::byte* out) {
-    std::byte* e = !p_.needs_exponentials() ? nullptr : p_.in_place() ? out : exponentials_.data();
+    std::byte* e = !p_.needs_exponentials() ? nullptr : p_.in_place() ? out : exponentials_;
     run_row(p_, g, x, out, e, {p_.n});
   }
 
@@ -261,7 +262,9 @@ class Worker {
 
   const Plan& p_;
   std::int64_t tile_;
-  Scratch exponentials_, packed_, columns_, rows_[most_sides];
+  OwnMemory memory_;
+  std::byte* exponentials_ = nullptr;
+  Scratch packed_, columns_, rows_[most_sides];
 };
 
 // Few rows that are long and dense: threads share each of them.
