@@ -6,17 +6,28 @@ What they do not list is unknown.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from suanzi.port.calls import Call
+from suanzi.port.findings import Verdict
+from suanzi.promote.rules import RuleSet
 from suanzi.standard.other_names import by_name
 
 FOLDER = Path(__file__).parent / "available"
-STATES = ("available", "composed", "cpu", "missing", "unknown")
-"""What a target may have of an operator, best first; views and other devices' are not counted."""
+STATES = {
+    "available": "available", "composed": "by composition", "cpu": "on the CPU",
+    "missing": "missing", "unknown": "unknown",
+}  # fmt: skip
+"""What a target may have of an operator, in words."""
 UNCOUNTED = ("view", "device")
+"""What computes nothing, and what PyTorch chooses for the device on which it was recorded."""
+_OWN_GRADIENTS = ("torch_npu", "cann")
+"""Targets that call the same operators for gradients as PyTorch does."""
+_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -101,3 +112,63 @@ def computes(call: Call, source: str = "torch") -> bool:
     there = table("torch_npu")
     assert there is not None
     return name not in _ALLOCATES and there.states.get(name or "") not in UNCOUNTED
+
+
+class Available:
+    """Which operators of a program a target has."""
+
+    def __init__(self, rules: RuleSet, source: str = "torch") -> None:
+        self.rules, self.source = rules, source
+        self.known = table("torch_npu" if rules.name == "cann" else rules.name)
+        self.calls: dict[str, Counter[str]] = {state: Counter() for state in STATES}
+        """By state, the operators of the program and their calls."""
+
+    def state(self, call: Call) -> str:
+        """Return what the target has of an operator; empty for one that does not count."""
+        assert self.known is not None
+        name = torch_name(call.operator, self.source) or ""
+        if not computes(call, self.source):
+            return ""
+        found = self.known.states.get(name, "unknown")
+        if self.rules.name == "cann":
+            row = by_name("torch").get(name)
+            has = row is not None and "aclnn" in row.names
+            # What torch_npu computes on the CPU may have a function that it does not call.
+            return "available" if has else "unknown" if found == "cpu" else found
+        return found
+
+    def judge(self, call: Call) -> list[Verdict]:
+        """Count the operator of a call; return a verdict if the target lacks it."""
+        if self.known is None or (call.backward and self.rules.name not in _OWN_GRADIENTS):
+            return []
+        state = self.state(call)
+        if state:
+            self.calls[state][call.operator] += call.count
+        if state != "missing":
+            return []
+        name = self.rules.name.partition("+")[0]
+        text = f"{name} has no operator for it, and no composition of others is known"
+        return [Verdict("SZ008", None, None, text, None, call.operator, f"no {call.operator}")]
+
+    def notes(self) -> list[str]:
+        """Return how many operators of the program the target has, in a line."""
+        many = sum(map(len, self.calls.values()))
+        if not many:
+            return []
+        said = []
+        for state, words in STATES.items():
+            names = sorted(self.calls[state])
+            if names:
+                more = ", ..." * (len(names) > _SHOWN)
+                shown = f" ({', '.join(names[:_SHOWN])}{more})" * (state in ("cpu", "missing"))
+                said.append(f"{len(names)} {words}{shown}")
+        if len(said) == 1 and self.calls["available"]:
+            said = ["all available"] if many > 1 else ["available"]
+        return [f"{self.rules.name}: {many} operator{'s' * (many != 1)}: {', '.join(said)}"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        return {
+            "sources": list(self.known.sources) if self.known else [],
+            **{state: dict(sorted(names.items())) for state, names in self.calls.items()},
+        }

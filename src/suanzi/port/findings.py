@@ -22,7 +22,7 @@ from suanzi.promote.explain import Explanation
 from suanzi.promote.fixes import Fix
 from suanzi.status import InvalidArgument
 
-Code = Literal["SZ001", "SZ002", "SZ003", "SZ004", "SZ005", "SZ006", "SZ007"]
+Code = Literal["SZ001", "SZ002", "SZ003", "SZ004", "SZ005", "SZ006", "SZ007", "SZ008"]
 
 CODES: dict[Code, str] = {
     "SZ001": "the result has another dtype",
@@ -32,6 +32,7 @@ CODES: dict[Code, str] = {
     "SZ005": "the result is silently wider",
     "SZ006": "a number is out of range",
     "SZ007": "what is written in place gets another dtype",
+    "SZ008": "the operator is missing",
 }
 PAGE = "docs/porting/findings.md"
 _SHOWN = 6

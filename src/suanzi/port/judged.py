@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from suanzi.port.available import Available
 from suanzi.port.findings import Finding
 from suanzi.port.given import Given
 from suanzi.port.support import Dtypes
@@ -32,3 +33,5 @@ class Judged:
     """What is known of the dtypes that the target's operators take."""
     given: Given | None = None
     """Which calls of a program it was compared with; None: all of a model."""
+    available: Available | None = None
+    """Which operators of a program it has; None: not known for models."""

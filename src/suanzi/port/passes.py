@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from suanzi.dtypes import DType
 from suanzi.port import autocast
+from suanzi.port.available import Available
 from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
 from suanzi.port.given import Given
@@ -217,6 +218,7 @@ class _Pass:
         self.uniform = self.judged = 0
         self.verdicts: dict[object, Verdict | None] = {}
         self.dtypes = Dtypes(target, on, calls.framework, self.judge.written)
+        self.available = Available(target, calls.framework)
         self.tables = Tables(source, target, self.judge.written)
         self.of_values_alone = of_values_alone(calls.calls)
         self.too_small = TooSmall(target)
@@ -231,20 +233,19 @@ class _Pass:
         return Judged(
             self.target, tuple(self.findings), dict(self.unknown), dict(self.unexplained),
             self.uniform, dict(self.unwritten), self.made, self.judged,
-            self.dtypes, self.given,
+            self.dtypes, self.given, self.available,
         )  # fmt: skip
 
     def one(self, call: Call) -> None:
-        name = call.operator
-        promotion = self.known.promotes.get(name)
         if not self.given.has(call):
             return
         before = len(self.findings)
-        self.judge_promotion(call, name, promotion)
+        self.judge_promotion(call, call.operator, self.known.promotes.get(call.operator))
         if len(self.findings) == before:
             self.too_small.judge(call, self.found)
         refused = any(one.code == "SZ002" for one in self.findings[before:])
-        for verdict in [] if refused else self.dtypes.judge(call):
+        dtypes = [] if refused else self.dtypes.judge(call)
+        for verdict in [*dtypes, *self.available.judge(call)]:
             self.found(call, verdict)
 
     def judge_autocast(self, call: Call) -> bool:

@@ -155,6 +155,7 @@ class Report:
             said.append(f"the program failed; these are its calls until then: {self.raised}")
         if self.calls is not None and self.calls.missed:
             said.append(f"{_many(self.calls.missed)} could not be recorded")
+        said += [note for j in self.judged if j.available for note in j.available.notes()]
         for one in self.judged:
             said += one.given.notes() if one.given is not None else []
             if one.made:
@@ -271,6 +272,7 @@ class Report:
             "unwritten": {j.rules.name: j.unwritten for j in self.judged},
             "made": {j.rules.name: j.made for j in self.judged},
             "dtypes": {j.rules.name: j.dtypes.to_dict() for j in self.judged},
+            "operators": {j.rules.name: j.available.to_dict() for j in self.judged if j.available},
         }
 
 
