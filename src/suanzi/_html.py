@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from suanzi._text import clean
+from suanzi._text import clean, without_tricks
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -101,8 +101,9 @@ def _environment(folder: Path) -> Environment:
     from markupsafe import Markup
 
     def speakable(value: Any) -> Any:
-        """Return a value without characters that text cannot have."""
-        return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        """Return a value without characters that text cannot have, or that reorder it."""
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return without_tricks(clean(value)) if is_text else value
 
     return Environment(
         loader=FileSystemLoader([folder, Path(__file__).parent / "_pages"]),

@@ -45,3 +45,16 @@ def clean(text: str) -> str:
     'a\\x00b'
     """
     return _FORBIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+# Controls of the second kind, and what reverses the direction of the text after it.
+_TRICKS = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def without_tricks(text: str) -> str:
+    r"""Return a text in which characters that hide or reorder others are escaped as in Python.
+
+    >>> without_tricks("a\u202eb")
+    'a\\u202eb'
+    """
+    return _TRICKS.sub(lambda found: found.group().encode("unicode_escape").decode(), text)

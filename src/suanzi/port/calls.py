@@ -68,8 +68,6 @@ class Call:
     """How the result is written: one of ``promote.writing.WAYS``; None for a new tensor."""
     where: Where | None = None
     backward: bool = False
-    forward: str = ""
-    """Whether a module's forward made it, under "eval" or "train"; empty: none, or not known."""
     count: int = 1
     symbol: bool | None = None
     """Whether ``**`` was written, not a function; None where that is not known or the same."""
@@ -79,6 +77,8 @@ class Call:
     """What was measured of the result."""
     span: tuple[int, ...] | None = None
     """Where its expression begins and ends: line and column in bytes, twice; None if unknown."""
+    forward: str = ""
+    """Whether a module's forward made it, under "eval" or "train"; empty: none, or not known."""
 
     def argument(self, name: str) -> Taken | tuple[Taken, ...] | None:
         """Return an argument that was given by its name."""
