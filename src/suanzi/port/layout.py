@@ -12,7 +12,7 @@ from suanzi._text import printable
 from suanzi.port.calls import Where
 from suanzi.port.findings import Finding, line_at
 
-REFUSED = ("SZ002", "SZ004")
+REFUSED = ("SZ002", "SZ004", "SZ008")
 """The codes of calls that a target does not make at all."""
 MANY = 4
 """Findings of one fact that are shown as one."""

@@ -52,6 +52,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "calls": sum(call.count for call in calls.calls) if calls else 0,
         "count": len(findings),
         "refused": sum(one.code in REFUSED for one in findings),
+        "refusals": REFUSED,
         "parts": [part for part in parts if part["files"]],
         "articles": len(articles),
         "codes": {code: CODES[code] for code in codes},
