@@ -34,7 +34,8 @@ def made(op: str, *groups: str) -> list[Case]:
 @pytest.mark.parametrize("op", OPS)
 def test_every_dtype_is_in_every_group(op: str) -> None:
     found = defaultdict(set)
-    for case in made(op):
+    names = frozenset(dtype.name for dtype in REGISTRY[op].dtypes)
+    for case in cases(op, Wanted(OURS, quick=True, quick_dtypes=names)):
         found[case.dtype].add(case.group)
     groups = set(OURS if op in (*BINARY, "pow") else OURS - {"broadcast"})
     for dtype in REGISTRY[op].dtypes:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from helpers.kit import one_of_each_kind
-from suanzi import _core
+from suanzi import _core, dtypes
 from suanzi.conformance.cases import Wanted, cases, dtypes_of
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import GROUPS, Case
@@ -29,6 +29,7 @@ TOGETHER = 10
 LARGE = frozenset({"sizes"})
 MANY = frozenset({"strided", "broadcast", "special", "random"})
 """The groups that have many cases, or truths that take long."""
+DTYPES = frozenset({"any", *(dtype.name for dtype in dtypes.DTYPES)})
 UNLIKE = ("status", "promotion", "example", "calls")
 """The groups that say nothing of loops, or take their own time."""
 
@@ -55,8 +56,9 @@ def problems(results: Iterable[Result]) -> list[str]:
 def test_an_interface_conforms(op: str) -> None:
     """Every group in every dtype, but fewer cases of the expensive ones: `check` runs all.
 
-    A dtype of each kind has all but the large tensors. Of the others, every fourth plain case is
-    run, and no cases of the groups that have many; large tensors are as in a quick run, of two.
+    A dtype of each kind has all but the large tensors, with the values of a quick run in groups
+    that have many. Of the others, every fourth plain case is run, and no cases of those groups;
+    large tensors are as in a quick run, of two. Every third pair of dtypes is promoted.
     """
     turn = list(interfaces()).index(op)
     kinds = {"any", *one_of_each_kind(op, dtypes_of(op, quantised_too=True))}
@@ -66,7 +68,7 @@ def test_an_interface_conforms(op: str) -> None:
         two = [*sorted(kinds), *sorted(kinds)][turn % len(kinds) :][:3]
         made = cases(op, Wanted(frozenset(GROUPS) - LARGE - MANY))
         made = [c for i, c in enumerate(made) if is_due(c, kinds, i + turn)]
-        made += cases(op, Wanted(MANY, frozenset(kinds)))
+        made += cases(op, Wanted(MANY, frozenset(kinds), quick=True, quick_dtypes=DTYPES))
         made += cases(op, Wanted(LARGE, quick=True, quick_dtypes=frozenset({"any", *two})))
     made = [replace(case, expect=cache(case.expect)) for case in made]
     again = [case for case in made if case.skip is None and case.group not in UNLIKE]
@@ -88,7 +90,7 @@ def test_an_interface_conforms(op: str) -> None:
 
 def is_due(case: Case, kinds: Collection[str], at: int) -> bool:
     """Tell whether a case is run by default; each of those between calls takes long."""
-    if case.group == "calls":
+    if case.group in ("calls", "promotion"):
         return at % 3 == 0
     return case.group != "plain" or case.dtype in kinds or at % 4 == 0
 
@@ -108,7 +110,7 @@ def conforms_on_other_machines(some: Sequence[Case], answers: Mapping[str, objec
 
 @pytest.mark.parametrize("rules", [name for name in rule_sets() if name != "cann"])
 def test_every_rule_set_holds_for_every_operator(rules: str) -> None:
-    """Pairs of all dtypes by `add`, every other one; the usual ones by other classes."""
+    """Pairs of all dtypes by `add`, every third one; the usual ones by other classes."""
     subject = Local(Adapter())
     for op in ("add", "true_divide", "equal", "bitwise_and", "floordiv", "concat", "sqrt"):
         assert op in OPERATORS
@@ -117,7 +119,7 @@ def test_every_rule_set_holds_for_every_operator(rules: str) -> None:
         wanted = Wanted(frozenset({"promotion"}), rules=rules, quick=quick)
         made = cases(op, wanted)
         if op == "add" and not ALL:
-            made = made[list(rule_sets()).index(rules) % 2 :: 2]
+            made = made[list(rule_sets()).index(rules) % 3 :: 3]
         found = [run_case(subject, case) for case in made]
         assert found
         assert problems(found) == []

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import suanzi as sz
 from suanzi.conformance.cases import Wanted, cases, frozen
 from suanzi.conformance.check import check
+from suanzi.conformance.model.case import GROUPS as EVERY
 from suanzi.conformance.model.case import Check, Output, Refused
 from suanzi.conformance.model.numbers import Real
 from suanzi.standard import interfaces
@@ -28,7 +29,10 @@ GROUPS = frozenset({"plain", "strided", "special", "status", "promotion", "examp
 
 @pytest.mark.parametrize("op", list(interfaces()))
 def test_a_case_comes_back_as_it_was(op: str) -> None:
-    for case in cases(op, Wanted(quick=True))[::9]:
+    """Every third case, of every third group: which, follows from the interface."""
+    turn = list(interfaces()).index(op) % 3
+    some = frozenset(list(EVERY)[turn::3])
+    for case in cases(op, Wanted(some, quick=True))[turn::3]:
         case = replace(case, expect=cache(case.expect))
         line = frozen.line_of(case)
         again = frozen.case_of(line)

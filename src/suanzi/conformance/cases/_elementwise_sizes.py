@@ -179,7 +179,7 @@ def _refused_everywhere(few: Rows, wanted: Wanted) -> Iterator[Case]:
         yield few.case(f"refused for place {at} of 65", index, (65,), refused=True)
     for length, layout in ((5003, "dense"), (5003, "gaps"), (70_001, "dense")):
         for word, at in sizes.blocks(length)[: 1 if wanted.quick else 3]:
-            index = [i % sizes.PERIOD for i in range(length)]
+            index = ([*range(sizes.PERIOD)] * (length // sizes.PERIOD + 1))[:length]
             index[at] = bad
             title = f"refused for one of {length} {layout} in the {word} block"
             yield few.case(title, index, (length,), [layout] * count, refused=True)
