@@ -308,7 +308,10 @@ def make_notes(
                             pair[0] = x
                         elif x > pair[1]:
                             pair[1] = x
-                if values is not None and name not in UNSET:
+                kept, count = seen[3], seen[0]
+                # Most calls of a loop have nothing to be measured.
+                is_due = kept is None or kept["cheap"] or not count & (count - 1)
+                if values is not None and (is_due or values.whole) and name not in UNSET:
                     seen[3] = values.see(seen[3], seen[0], args[:ARGUMENTS], kwargs, first)
                 if keep is not None:
                     keep.note(seen[1], name, way, args, kwargs, result, self.place(frame, caller))

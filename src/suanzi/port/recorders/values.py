@@ -1,7 +1,7 @@
 """What values the tensors of a program have: their extremes, and what float16 would lose of them.
 
 Integers and 0-d tensors of the CPU are measured at every call; others when a call is made for the
-first, second, fourth, eighth time: a loop soon costs nothing. Nothing is drawn at random, so that
+first, 4th, 16th, 64th time: a loop soon costs nothing. Nothing is drawn at random, so that
 two runs measure the same. Nothing here imports suanzi or a framework.
 """
 
@@ -45,7 +45,8 @@ class Values:
 
     def see(self, kept, count, args, kwargs, result):
         """Add to what is kept of a call, for each of its tensors and its result."""
-        every = self.whole or count & (count - 1) == 0
+        # Powers of four, of which the one bit is at an even position.
+        every = self.whole or (count & (count - 1) == 0 and count.bit_length() & 1)
         if not (every or kept is None or kept["cheap"]):
             return kept
         tensors = [*self.tensors(args, kwargs), result]
@@ -87,6 +88,14 @@ def of_number(x):
     return [x, x, 0, 1, int(x != 0), int(0 < size <= SMALLEST), int(SMALLEST < size < SUBNORMAL)]
 
 
+def may_compute(torch):
+    """Tell whether a computation now is nobody's to see: no mode, trace or graph is on."""
+    modes = getattr(torch._C, "_len_torch_dispatch_stack", None)
+    if (modes is not None and modes()) or torch._C._get_tracing_state() is not None:
+        return False
+    return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+
+
 def of_torch(mode):
     """Return what measures tensors of PyTorch; None for the mode "none"."""
     if mode == "none":
@@ -98,14 +107,10 @@ def of_torch(mode):
     integers = frozenset([torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
     functorch = getattr(torch._C, "_functorch", None)
     is_wrapped = getattr(functorch, "is_functorch_wrapped_tensor", lambda x: False)
-    modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
     functions = torch._C.DisableTorchFunction
 
     def may_look():
-        """Tell whether a computation now is nobody's to see: no mode, trace or graph is on."""
-        if modes() or torch._C._get_tracing_state() is not None:
-            return False
-        return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+        return may_compute(torch)
 
     def is_cheap(x):
         return x.device.type == "cpu" and (x.ndim == 0 or x.dtype in integers)
