@@ -130,6 +130,20 @@ def test_git_applies_the_patch_also_without_a_last_newline(
     assert "s.to(x.dtype))" in program.file.read_text("utf-8")
 
 
+def test_the_ends_of_lines_stay_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = Program(tmp_path, "import torch\n\x0c\ny = x * s\n")
+    program.call("mul", "x * s", F16, Z32)
+    program.text = program.text.replace("\n", "\r\n")
+    program.file.write_bytes(program.text.encode())
+    (tmp_path / "out.diff").write_bytes(program.patch().diff().encode())
+    subprocess.run(["git", "apply", "out.diff"], check=True, cwd=tmp_path)
+    fixed = program.text.replace("x * s", "x * s.to(x.dtype)")
+    assert program.file.read_bytes() == fixed.encode()
+
+
 def test_what_changes_results_is_cast_back_instead(tmp_path: Path) -> None:
     program = Program(tmp_path, "import torch\ny = x * s\n").call("mul", "x * s", F16, Z32)
     program.changes = ["x * s.to(x.dtype)"]

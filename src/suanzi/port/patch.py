@@ -43,8 +43,7 @@ class Patch:
         found: list[str] = []
         for file, text in sorted(self.texts.items()):
             name = os.path.relpath(file).replace(os.sep, "/")
-            before = Path(file).read_text("utf-8").splitlines(keepends=True)
-            after = text.splitlines(keepends=True)
+            before, after = _lines(Path(file).read_bytes()), _lines(text.encode())
             found += difflib.unified_diff(before, after, f"a/{name}", f"b/{name}")
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
                        for line in found)  # fmt: skip
@@ -58,6 +57,11 @@ class Patch:
         said += [f"  {shortened(one.file)}:{one.line}  {one.shown}" for one in self.changes]
         said += [f"  left out, {where}: {why}" for where, why in self.left]
         return "\n".join(said)
+
+
+def _lines(content: bytes) -> list[str]:
+    """Return the lines of a file with their ends, as they are."""
+    return [line.decode() for line in content.splitlines(keepends=True)]
 
 
 def check_patch(file: str | None, source: str) -> None:
