@@ -13,6 +13,7 @@ from pathlib import Path
 import suanzi as sz
 from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import code, fenced, table
+from docs_site.atlas import atlas
 from docs_site.operators import TITLES, accuracy, members
 from docs_site.speed import brief, slower, summary
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
@@ -267,6 +268,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "diff": differences,
     "diff-matrix": difference_matrix,
     "accuracy": all_bounds,
+    "atlas": atlas,
     "bounds": judged_bounds,
     "findings": findings,
     "c-functions": c_functions,

@@ -25,7 +25,7 @@ def cos(x: TensorLike) -> Tensor:
     """
 
 
-@operator("7.2.10.3", dtypes=FLOATS, kernel="tan", ulp=3, promotes=REAL_FUNCTION)
+@operator("7.2.10.3", dtypes=FLOATS, kernel="tan", ulp=4, promotes=REAL_FUNCTION)
 def tan(x: TensorLike) -> Tensor:
     """Return the tangent of x, an angle in radians.
 
