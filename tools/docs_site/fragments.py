@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import suanzi as sz
+from docs_site.atlas import atlas
 from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import code, fenced, table
-from docs_site.atlas import atlas
 from docs_site.operators import TITLES, accuracy, members
 from docs_site.speed import brief, slower, summary
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
