@@ -99,8 +99,9 @@ struct Plan {
   std::vector<std::int64_t> a_steps, b_steps;
 
   Plan(const Convolution& convolution, const TransposedWeights* transposed, std::size_t number)
-      : c(convolution), lattice(c, 512, most_lines(c)), taps(c.taps()), pairs(round_up(c.channels, step_channels) / 2),
-        steps(pairs / tile * taps), row_tiles(parts_of(c.rows, tile)), high(row_tiles) {
+      : c(convolution), lattice(c, Lattice::fitting_positions(c, parts_of(c.channels, 2)), most_lines(c)),
+        taps(c.taps()), pairs(round_up(c.channels, step_channels) / 2), steps(pairs / tile * taps),
+        row_tiles(parts_of(c.rows, tile)), high(row_tiles) {
     share();
     pitch = std::max(lattice.read_lines() * lattice.wide, round_up(lattice.positions(), tile) + lattice.furthest);
     pitch = round_up(pitch + tile, tile);

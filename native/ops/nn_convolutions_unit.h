@@ -1,6 +1,7 @@
 // native/ops/nn_convolutions_unit.h: nn 5: how a matrix unit finds the elements that a convolution reads.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "ops/nn_convolutions.h"
@@ -27,6 +28,12 @@ class Lattice {
   };
 
   Lattice(const Convolution& convolution, std::int64_t most_positions, std::int64_t most_lines);
+
+  // So many positions that the lattices of some channels, of 4 bytes each, take a megabyte, if there are not very few.
+  static std::int64_t fitting_positions(const Convolution& convolution, std::int64_t channels) {
+    std::int64_t each = 4 * channels * Lattice(convolution, 1, 1).sets;
+    return std::clamp<std::int64_t>((std::int64_t{1} << 20) / each, 32, 512);
+  }
 
   std::int64_t lines, across;  // of a block, at most
   std::int64_t wide;           // from a line to the next

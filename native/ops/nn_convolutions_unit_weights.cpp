@@ -28,8 +28,8 @@ struct Plan {
   std::vector<std::int64_t> a_steps, b_steps;
 
   explicit Plan(const Convolution& convolution)
-      : c(convolution), lattice(c, 512, 512), taps(c.taps()), channels(round_up(c.channels, tile)),
-        rows(round_up(c.rows, tile)) {
+      : c(convolution), lattice(c, Lattice::fitting_positions(c, part_channels), 512), taps(c.taps()),
+        channels(round_up(c.channels, tile)), rows(round_up(c.rows, tile)) {
     length = round_up(lattice.positions(), step_positions);
     g_pitch = length + 64;
     if (g_pitch / 32 % 2 == 0) g_pitch += 32;  // or many rows share few places of the cache
