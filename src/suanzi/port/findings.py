@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import linecache
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -193,15 +194,17 @@ def line_at(where: Where) -> str:
     return linecache.getline(where.file, where.line).strip()
 
 
-@cache
 def is_source(file: str) -> bool:
     """Tell whether a file is a program, a log, or a cell of a notebook.
 
     A recorded file of others names any: a device that never ends, or one whose lines are nobody's
     business.
     """
-    if file in linecache.cache:
-        return True
+    return file in linecache.cache or _is_program(os.path.abspath(file))
+
+
+@cache
+def _is_program(file: str) -> bool:
     try:
         path = Path(file)
         found = path.is_file() and path.stat().st_size <= _LONGEST
