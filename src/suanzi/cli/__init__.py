@@ -350,6 +350,7 @@ def live(
     rules: str | None = None,
     dtypes: Flag = False,
     results: Flag = False,
+    differences: Flag = False,
     write: str | None = None,
     python: Python = None,
     device: str | None = None,
@@ -360,13 +361,14 @@ def live(
     The framework runs in another process, in any interpreter you name; suanzi need not be installed
     there. With `--dtypes` its operators are called with every dtype, and what they take is compared
     with the list that `suanzi port` uses; with `--results`, the dtypes that they give are compared
-    with suanzi's tables.
+    with suanzi's tables; with `--differences`, what operators of the same name compute.
 
     ```
     suanzi live numpy
     suanzi live torch --python ~/envs/torch/bin/python
     suanzi live paddle --dtypes --write paddle.txt
     suanzi live numpy --results
+    suanzi live paddle --differences
     ```
 
     Parameters
@@ -379,28 +381,26 @@ def live(
         Ask which dtypes the operators take on the CPU: paddle, mindspore or openvino.
     results
         Ask which dtype operators give that do not promote: sums, indices, `full`.
+    differences
+        Ask what they compute where frameworks differ, such as `median` of an even count.
     write
         Write the list, or the tables, to this file; `suanzi port --dtypes` takes the list.
     device
         Where the operands are, for torch and jax: `cuda`, `cuda:1`, `npu`; the CPU by default.
     """
-    if dtypes or results or write is not None:
+    if dtypes or results or differences or write is not None:
         if device is not None:
             raise sz.InvalidArgument("live: --device does not go with --dtypes or --results.")
-        from suanzi.port.asking import ask_dtypes
-        from suanzi.promote.live_results import ask_results
+        from suanzi.port.asking import live_questions
 
-        ask = ask_results if results else ask_dtypes
+        ask = live_questions(dtypes, results, differences)
         with _render.waiting(f"asking {framework}"):
             asked = ask(framework, python)
         if write is not None:
             from suanzi._files import write_file
 
             write_file(write, asked.text)
-        if json:
-            _print_json(asked.to_dict())
-        else:
-            print(asked)
+        _print_json(asked.to_dict()) if json else print(asked)
         return DIFFERENCE if asked.differences else ANSWER
     with _render.waiting(f"asking {framework}"):
         found = run_live(framework, rules=rules and _rules(rules), python=python, device=device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -98,3 +99,15 @@ def ask_dtypes(framework: str, python: str | None = None) -> Asked:
 def _names(dtypes: frozenset[DType]) -> str:
     found = sorted(dtypes, key=lambda dt: (dt.kind, dt.bits))
     return ", ".join(dt.name for dt in found) or "-"
+
+
+def live_questions(
+    dtypes: bool, results: bool, differences: bool
+) -> Callable[[str, str | None], Any]:
+    """Return what asks an installed framework the question of an option; dtypes by default."""
+    from suanzi.port.differences import ask_differences
+    from suanzi.promote.live_results import ask_results
+
+    if dtypes + results + differences > 1:
+        raise InvalidArgument("live: give one of --dtypes, --results and --differences.")
+    return ask_differences if differences else ask_results if results else ask_dtypes

@@ -12,6 +12,7 @@ from typing import Any
 from suanzi import _core
 from suanzi._text import printable
 from suanzi.port.calls import Calls
+from suanzi.port.differences import Difference, differences
 from suanzi.port.findings import (
     CODES,
     PAGE,
@@ -155,6 +156,7 @@ class Report:
             said.append(f"the program failed; these are its calls until then: {self.raised}")
         if self.calls is not None and self.calls.missed:
             said.append(f"{_many(self.calls.missed)} could not be recorded")
+        said += map(str, self.differences())
         said += [note for j in self.judged if j.available for note in j.available.notes()]
         for one in self.judged:
             said += one.given.notes() if one.given is not None else []
@@ -189,6 +191,10 @@ class Report:
     def close(self) -> list[Close]:
         """Return the lines whose values are close to the ends of float16, or beyond."""
         return [] if self.calls is None else close_lines(self.calls.calls, self.judged)
+
+    def differences(self) -> list[Difference]:
+        """Return what targets compute differently, dtypes apart; these are no findings."""
+        return differences(self.calls, self.judged)
 
     def short_notes(self) -> list[str]:
         """Return the notes, with all that was not checked in one line."""
@@ -272,6 +278,7 @@ class Report:
             "unwritten": {j.rules.name: j.unwritten for j in self.judged},
             "made": {j.rules.name: j.made for j in self.judged},
             "dtypes": {j.rules.name: j.dtypes.to_dict() for j in self.judged},
+            "differences": [one.to_dict() for one in self.differences()],
             "operators": {j.rules.name: j.available.to_dict() for j in self.judged if j.available},
         }
 
