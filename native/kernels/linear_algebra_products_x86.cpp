@@ -18,6 +18,8 @@
 
 #include "kernels/linear_algebra_products.h"
 
+#include "kernels/matrix_unit_transpose.inc"
+
 namespace suanzi {
 namespace {
 
@@ -33,30 +35,6 @@ inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b
 inline std::int64_t tiles_of(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
 
 // ---- packing ------------------------------------------------------------------------------------
-
-inline void transpose(__m512i (&x)[16]) {
-  __m512i t[16], u[16];
-  for (int i = 0; i < 16; i += 2) {
-    t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
-    t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
-  }
-  for (int i = 0; i < 16; i += 4) {
-    u[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-    u[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-    u[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-    u[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-  }
-  // Each u[4 g + c] has, in its lane L of 128 bits, column 4 L + c of the rows from 4 g on.
-  for (int c = 0; c < 4; ++c) {
-    __m512i even_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0x88), odd_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0xDD);
-    __m512i even_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0x88);
-    __m512i odd_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0xDD);
-    x[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
-    x[4 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
-    x[8 + c] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
-    x[12 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
-  }
-}
 
 inline void store(const __m512i (&x)[16], u32* out) {
   for (int i = 0; i < 16; ++i) _mm512_store_si512(out + i * tile, x[i]);

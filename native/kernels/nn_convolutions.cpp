@@ -8,6 +8,9 @@
 #include "kernels/nn_convolutions.h"
 
 #include "kernels/vector_bytes.inc"
+#if defined(__AVX512F__)
+#include "kernels/matrix_unit_transpose.inc"
+#endif
 
 namespace suanzi {
 namespace {
@@ -232,29 +235,6 @@ void short_line(const void* from_, i64 n, i64 before, i64 width, u16* out) {
     _mm512_storeu_si512(out + i, _mm512_maskz_loadu_epi16(there, from + i));
   }
   for (; i < rest; i += 32) _mm512_storeu_si512(out + i, _mm512_setzero_si512());
-}
-
-inline void transpose(__m512i (&x)[16]) {
-  __m512i t[16], u[16];
-  for (int i = 0; i < 16; i += 2) {
-    t[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
-    t[i + 1] = _mm512_unpackhi_epi32(x[i], x[i + 1]);
-  }
-  for (int i = 0; i < 16; i += 4) {
-    u[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-    u[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-    u[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-    u[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-  }
-  for (int c = 0; c < 4; ++c) {
-    __m512i even_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0x88), odd_low = _mm512_shuffle_i32x4(u[c], u[4 + c], 0xDD);
-    __m512i even_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0x88);
-    __m512i odd_high = _mm512_shuffle_i32x4(u[8 + c], u[12 + c], 0xDD);
-    x[c] = _mm512_shuffle_i32x4(even_low, even_high, 0x88);
-    x[4 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0x88);
-    x[8 + c] = _mm512_shuffle_i32x4(even_low, even_high, 0xDD);
-    x[12 + c] = _mm512_shuffle_i32x4(odd_low, odd_high, 0xDD);
-  }
 }
 
 void pair_columns(const u16* lines, i64 pitch, i64 count_of_lines, i64 count, u32* out) {

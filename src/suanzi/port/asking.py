@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from suanzi._hints import nearest
-from suanzi._text import columns, printable
+from suanzi._text import printable
 from suanzi.dtypes import DType
 from suanzi.port.support import Support, read_support, support
-from suanzi.promote.live import run_script
+from suanzi.promote.live import Compared, run_script
 from suanzi.status import InternalError, InvalidArgument
 
 FRAMEWORKS = ("paddle", "mindspore", "openvino")
@@ -20,7 +20,7 @@ _ASKER = Path(__file__).parent / "recorders" / "ask_dtypes.py"
 
 
 @dataclass(frozen=True, repr=False)
-class Asked:
+class Asked(Compared):
     """Which dtypes the operators of an installed framework take, compared with suanzi's list."""
 
     framework: str
@@ -56,16 +56,8 @@ class Asked:
 
     def summary(self) -> str:
         """Return the counts in one sentence."""
-        many, asked = len(self.differences), len(self.now.places)
-        differ = f"{many or 'none'} differ{'s' * (many == 1)} from the list of suanzi"
+        asked, differ = len(self.now.places), f"{self.differ()} from the list of suanzi"
         return f"{self.now.sources[0]}: {asked} operators, {differ} ({self.then.sources[0]})"
-
-    def __str__(self) -> str:
-        if not self.differences:
-            return self.summary()
-        return f"{self.summary()}\n\n{columns([self.header, *self.differences])}"
-
-    __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data."""

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from suanzi._hints import nearest
-from suanzi._text import columns, printable
+from suanzi._text import printable
 from suanzi.port.available import torch_name
 from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.judged import Judged
 from suanzi.port.layout import shortened
 from suanzi.port.recorders import ask_differences as asker
-from suanzi.promote.live import run_script
+from suanzi.promote.live import Compared, run_script
 from suanzi.promote.operands import Role
 from suanzi.status import InternalError, InvalidArgument
 
@@ -215,7 +215,7 @@ def _differences(
 
 
 @dataclass(frozen=True, repr=False)
-class Asked:
+class Asked(Compared):
     """The answers of an installed framework, compared with those of suanzi's table."""
 
     framework: str
@@ -251,16 +251,8 @@ class Asked:
 
     def summary(self) -> str:
         """Return the counts in one sentence."""
-        many = len(self.differences)
-        differ = f"{many or 'none'} differ{'s' * (many == 1)} from suanzi's table"
-        return f"{self.framework} {self.version}: {len(self.answers)} answers, {differ}"
-
-    def __str__(self) -> str:
-        if not self.differences:
-            return self.summary()
-        return f"{self.summary()}\n\n{columns([self.header, *self.differences])}"
-
-    __repr__ = __str__
+        who, answers = f"{self.framework} {self.version}", len(self.answers)
+        return f"{who}: {answers} answers, {self.differ()} from suanzi's table"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data."""

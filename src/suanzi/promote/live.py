@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from suanzi._hints import nearest
 from suanzi._text import columns, printable
@@ -41,6 +41,33 @@ Outcome = Literal["agrees", "known", "drift", "missing"]
 
 class NotInstalled(InvalidArgument):
     """The framework is not installed."""
+
+
+class Compared:
+    """What a framework answered, compared with what suanzi has: a sentence, and the differences."""
+
+    header: ClassVar[tuple[str, ...]]
+
+    @property
+    def differences(self) -> Sequence[tuple[str, ...]]:
+        """The rows that differ."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return the counts in one sentence."""
+        raise NotImplementedError
+
+    def differ(self) -> str:
+        """Return how many differ, for the sentence."""
+        many = len(self.differences)
+        return f"{many or 'none'} differ{'s' * (many == 1)}"
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return self.summary()
+        return f"{self.summary()}\n\n{columns([self.header, *self.differences])}"
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)

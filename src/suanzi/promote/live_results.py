@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from suanzi._hints import nearest
-from suanzi._text import columns, printable
-from suanzi.promote.live import FRAMEWORKS, run_script
+from suanzi._text import printable
+from suanzi.promote.live import FRAMEWORKS, Compared, run_script
 from suanzi.promote.results import Results, read_results, results
 from suanzi.status import InternalError, InvalidArgument
 
@@ -18,7 +18,7 @@ _ASKER = Path(__file__).parent / "probes" / "ask_results.py"
 
 
 @dataclass(frozen=True, repr=False)
-class LiveResults:
+class LiveResults(Compared):
     """What the operators of an installed framework give, compared with suanzi's tables."""
 
     framework: str
@@ -57,16 +57,7 @@ class LiveResults:
         """Return the counts in one sentence."""
         cells = sum(len(one.cells) for one in self.now.values())
         version = next(iter(self.now.values())).version
-        many = len(self.differences)
-        differ = f"{many or 'none'} differ{'s' * (many == 1)} from suanzi's tables"
-        return f"{self.framework} {version}: {cells} results, {differ}"
-
-    def __str__(self) -> str:
-        if not self.differences:
-            return self.summary()
-        return f"{self.summary()}\n\n{columns([self.header, *self.differences])}"
-
-    __repr__ = __str__
+        return f"{self.framework} {version}: {cells} results, {self.differ()} from suanzi's tables"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain data."""
