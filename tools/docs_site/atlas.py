@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ def _title(one: dict[str, Any]) -> str:
     subject = one["subject"]
     name = _TITLES.get(subject["name"], subject["name"])
     on = f" on {subject['device']}" if subject["device"] else ""
-    return f"{name} {subject['version'].partition('+')[0]}{on}"
+    return f"{name} {re.split('[+-]', subject['version'])[0]}{on}"
 
 
 def atlas(dtype: str) -> str:
