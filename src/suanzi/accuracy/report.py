@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import time
@@ -66,6 +67,12 @@ class Accuracy:
             "edges": list(EDGES),
             "rows": [_row(row) for row in self.rows],
         }
+
+    def to_json(self) -> str:
+        """Return the same as text, one row in a line."""
+        data = self.to_dict()
+        rows = ",\n  ".join(json.dumps(row) for row in data.pop("rows"))
+        return f'{json.dumps(data, indent=1)[:-2]},\n "rows": [\n  {rows}\n ]\n}}\n'
 
 
 def accuracy(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 
 from suanzi._files import write_file
@@ -68,12 +67,11 @@ def accuracy(
             device=device, level=level, python=python, jobs=jobs, seed=seed, timeout=timeout,
             progress=count,
         )  # fmt: skip
-    text = json_text.dumps(found.to_dict(), indent=1) + "\n"
     if json == []:
-        sys.stdout.write(text)
+        sys.stdout.write(found.to_json())
         return 0
     for file in json or ():
-        write_file(file, text)
+        write_file(file, found.to_json())
     print(found)
     return 0
 
