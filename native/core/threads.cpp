@@ -4,12 +4,14 @@
 // without them; it starts its own. Loops from several Python threads take turns.
 #include "core/threads.h"
 
+#include <cxxabi.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -182,7 +184,21 @@ class Pool {
     asleep_[number / row].fetch_and(~bit);
   }
 
+  // What exceptions need of a thread is made when it first throws, and where there is no memory for that, as bad_alloc
+  // finds it, the system ends the process. A thread that has it not does not help: its parts are taken by others.
+  static bool may_throw() noexcept {
+    // Of each small size one: freed, they stay with this thread, and nobody takes them before it throws.
+    void* volatile some[32];
+    bool found = true;
+    for (std::size_t i = 0; i < std::size(some); ++i) found &= (some[i] = std::malloc(16 * (i + 1))) != nullptr;
+    for (void* one : some) std::free(one);
+    if (!found) return false;
+    [[maybe_unused]] void* volatile made = abi::__cxa_get_globals();  // unused, it would be left out
+    return true;
+  }
+
   void serve(int number) noexcept {
+    while (!may_throw()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Seat& seat = seats_[number];
     for (;;) {
       if (!happens_soon([&] { return seat.state.value.load(std::memory_order_relaxed) == Seat::offered; }))
