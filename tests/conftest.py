@@ -76,13 +76,6 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
         raise
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Take one process more than there are cores: some tests wait, for time limits and programs."""
-    usable = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
-    return len(usable(0)) + 1
-
-
 # Each test costs some milliseconds more than what it does, and there are 30,000 sets of parameters:
 # where no fixture is needed, one test loops over 50 of them, or as many as its module says.
 # `--apart` makes each a test again.
