@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from suanzi.accuracy import FUNCTIONS, accuracy
-from suanzi.accuracy.errors import exact_values, judged, units
+from suanzi.accuracy.errors import exact_values, judged
 from suanzi.accuracy.functions import exactly, function
 from suanzi.accuracy.inputs import both_signs, every, sample, values
 from suanzi.cli import main
 from suanzi.conformance.running.process import Backend
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
-from suanzi.truth.rounding import ROUNDED, rounded
+from suanzi.truth.rounding import ROUNDED, rounded, units
 
 FLAWED = '''
 import numpy as np
@@ -166,6 +166,7 @@ def test_suanzi_is_measured_as_it_is_called(capsys: pytest.CaptureFixture[str]) 
         ({"dtypes": ["int8"]}, "functions of int8 are not measured; dtypes: float8_e4m3fn"),
         ({"backend": "numpy", "level": "avx2"}, "--level is for suanzi, not for numpy"),
         ({"device": "cluster"}, "suanzi on cluster is not measured"),
+        ({"jobs": 0}, "jobs is 0; it must be a number above zero"),
         ({"python": "/no/python"}, "'/no/python' cannot be run"),
     ],
 )

@@ -193,9 +193,11 @@ def test_errors_in_units_in_the_last_place() -> None:
     step = float(np.spacing(np.float32(1)))
     found = error([1 + 3 * step, 1024], [1, 1024])
     assert (found.ulp, round(found.scaled * 1024, 6)) == (3, 3)
-    assert error([1, np.nan], [1, np.nan]).is_nothing
+    assert error([1, np.nan], [1, np.nan]).ulp == 0
     assert error([1, np.inf], [1, 2]).ulp == float("inf")
     assert error([0, 1], [1, 0]).cosine == 0
+    small = [Value("float8_e5m2", np.array([bits], "uint8")) for bits in (0x3C, 0x3D)]  # 1 and 1.25
+    assert (small[1].numbers()[0], compare(small[1], small[0]).ulp) == (1.25, 1)
     assert error([1e-40], [0]).ulp == pytest.approx(1e-40 / 2.0**-149, rel=1e-3)
     wide = compare(Value("float32", np.array([1.0001], "float32")), Value("float16", HALF[:1]))
     assert (wide.ulp, wide.dtype, wide.wanted) == (0, "float32", "float16")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suanzi.accuracy.functions import Function, exactly
 from suanzi.status import InternalError
-from suanzi.truth.rounding import ROUNDED, Format, round_exact
+from suanzi.truth.rounding import ROUNDED, Format, round_exact, units
 
 Array = NDArray[np.float64]
 
@@ -19,21 +19,6 @@ _DIGITS = 400
 """Bits of mpmath's numbers: float64's range and more."""
 EDGES = (0.5, 0.51, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0, 1024.0)
 """Of the histogram; errors up to 0.5 come first, and those above the last one last."""
-
-
-def units(exact: Array, form: Format) -> Array:
-    """Return the distance between neighbours of a format at exact values.
-
-    >>> units(np.array([1.0, 1.5, 0.9, 0.0]), ROUNDED["float16"]).tolist()
-    [0.0009765625, 0.0009765625, 0.00048828125, 5.960464477539063e-08]
-    """
-    exponents = (exact.view(np.int64) >> 52) & 0x7FF
-    np.maximum(exponents, form.lowest + 1023, out=exponents)
-    exponents -= form.bits - 1
-    if form.bits == 53:  # its subnormal numbers have no such exponent
-        return np.asarray(np.ldexp(1.0, exponents - 1023))
-    exponents <<= 52
-    return exponents.view(np.float64)
 
 
 @dataclass
@@ -106,7 +91,7 @@ def judged(
     unit = units(exact, form)
     with np.errstate(all="ignore"):
         # From here on up, nearest is infinity.
-        over = np.abs(exact) >= form.largest + form_unit(form) / 2
+        over = np.abs(exact) >= form.largest + form.widest / 2
         plain = np.isfinite(exact) & ~over
         ordinary = plain & np.isfinite(found)
         error = (found - exact) / unit
@@ -135,11 +120,6 @@ def judged(
     return tally
 
 
-def form_unit(form: Format) -> float:
-    """Return the distance between the largest numbers of a format."""
-    return math.ldexp(1.0, math.frexp(form.largest)[1] - form.bits)
-
-
 def _histogram(error: Array, above: NDArray[np.bool_], count: int) -> list[int]:
     high = error[above]
     found = np.histogram(high, [0.0, *EDGES[1:], np.inf])[0] if high.size else None
@@ -157,7 +137,7 @@ def _count_special(
     plain: NDArray[np.bool_],
     over: NDArray[np.bool_],
 ) -> None:
-    limit = form.largest + form_unit(form) / 2
+    limit = form.largest + form.widest / 2
     if not form.infinity:  # what it has no number for may be NaN or the largest
         wrong = plain & np.isnan(found)
         wrong |= np.isnan(exact) & ~np.isnan(found)
@@ -168,7 +148,7 @@ def _count_special(
         wrong |= ~plain & (np.isnan(due) != np.isnan(found))
         wrong |= np.isinf(due) & np.isinf(found) & (due != found)
     with np.errstate(all="ignore"):  # at the very end of the range, nearest may be either
-        wrong &= ~(np.abs(np.abs(exact) - limit) < form_unit(form) * 1e-6)
+        wrong &= ~(np.abs(np.abs(exact) - limit) < form.widest * 1e-6)
     zero = (exact == 0) & (found == 0)
     wrong |= zero & (np.signbit(exact) != np.signbit(found))
     if f.limits:

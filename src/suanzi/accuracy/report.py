@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +17,7 @@ from suanzi.accuracy.errors import EDGES
 from suanzi.accuracy.functions import FUNCTIONS, function
 from suanzi.accuracy.inputs import WIDTHS
 from suanzi.accuracy.sweeper import Sweeper
+from suanzi.conformance.check import cores
 from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.process import Backend
 from suanzi.dtypes import dtype as dtype_of
@@ -102,7 +102,12 @@ def accuracy(
     begun = time.monotonic()
     chosen = [function(name) for name in functions] or list(FUNCTIONS.values())
     kinds = [_dtype(name) for name in dtypes] or list(DTYPES)
-    jobs = jobs or len(os.sched_getaffinity(0))
+    jobs = cores() if jobs is None else jobs
+    for name, number in (("jobs", jobs), ("timeout", timeout)):
+        if not number > 0:
+            raise InvalidArgument(
+                f"accuracy: {name} is {number!r}; it must be a number above zero."
+            )
     subject = backend if isinstance(backend, Backend) else _subject(backend, python, device, level)
     work = list(tasks(chosen, kinds, exhaustive, parts=16 * jobs))
     done = 0

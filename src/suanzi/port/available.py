@@ -14,6 +14,7 @@ from typing import Any
 
 from suanzi.port.calls import Call
 from suanzi.port.findings import Verdict
+from suanzi.port.given import OWN_GRADIENTS
 from suanzi.promote.rules import RuleSet
 from suanzi.standard.other_names import by_name
 
@@ -25,8 +26,6 @@ STATES = {
 """What a target may have of an operator, in words."""
 UNCOUNTED = ("view", "device")
 """What computes nothing, and what PyTorch chooses for the device on which it was recorded."""
-_OWN_GRADIENTS = ("torch_npu", "cann")
-"""Targets that call the same operators for gradients as PyTorch does."""
 _SHOWN = 6
 
 
@@ -139,7 +138,7 @@ class Available:
 
     def judge(self, call: Call) -> list[Verdict]:
         """Count the operator of a call; return a verdict if the target lacks it."""
-        if self.known is None or (call.backward and self.rules.name not in _OWN_GRADIENTS):
+        if self.known is None or (call.backward and self.rules.name.startswith(OWN_GRADIENTS)):
             return []
         state = self.state(call)
         if state:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.dtypes import dtype, finfo
 from suanzi.replay.kept import Value
+from suanzi.truth.rounding import ROUNDED, rounded, units
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,6 @@ class Error:
     dtype: str
     """The dtype that came out."""
     wanted: str
-
-    @property
-    def is_nothing(self) -> bool:
-        """Whether all elements are the same, whatever their dtype."""
-        return self.ulp == 0
 
 
 def compare(found: Value, wanted: Value) -> Error:
@@ -51,19 +46,9 @@ def compare(found: Value, wanted: Value) -> Error:
         parts = [(a.astype("float64"), b)]
     real = "float32" if wanted.dtype == "complex64" else "float64"
     name = wanted.dtype if b.dtype.kind == "f" else real
-    worst = [_ulp(_rounded(x, name), y, name) for x, y in parts]
+    worst = [_ulp(rounded(x, name), y, name) for x, y in parts]
     ulp, scaled = max(one[0] for one in worst), max(one[1] for one in worst)
     return Error(ulp, scaled, cosine(a, b), found.dtype, wanted.dtype)
-
-
-def _rounded(a: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    with np.errstate(over="ignore"):
-        if name == "bfloat16":
-            bits = a.astype("float32").view("uint32").astype("uint64")
-            rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16) << 16
-            wide = rounded.astype("uint32").view("float32").astype("float64")
-            return np.where(np.isnan(a), a, wide)
-        return a if name.startswith("float8") else a.astype(name).astype("float64")
 
 
 def _ulp(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], name: str) -> tuple[float, float]:
@@ -73,18 +58,10 @@ def _ulp(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], name: str) -> tuple[f
         return inf, inf
     if np.all(same):
         return 0.0, 0.0
-    info = finfo(dtype(name))
-    differ = np.abs(a - b)[finite]
-    step = _step(np.abs(b)[finite], info)
-    largest = _step(np.max(np.abs(b)[finite]), info)
-    return float(np.max(differ / step)), float(np.max(differ) / largest)
-
-
-def _step(size: Any, info: Any) -> Any:
-    """Return the distance to the next number."""
-    with np.errstate(divide="ignore"):
-        exponent = np.floor(np.log2(size))
-    return np.exp2(np.maximum(exponent, info.min_exponent) - (info.precision - 1))
+    form = ROUNDED[name]
+    differ, sizes = np.abs(a - b)[finite], np.abs(b)[finite]
+    largest = units(np.max(sizes, keepdims=True), form)[0]
+    return float(np.max(differ / units(sizes, form))), float(np.max(differ) / largest)
 
 
 def cosine(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from suanzi.conformance.subjects.wire import Data
@@ -40,8 +41,8 @@ class Value:
 
     def numbers(self) -> np.ndarray[Any, Any]:
         """Return the elements as numbers that hold all of them."""
-        if self.dtype == "bfloat16":
-            return (self.array.astype("uint32") << 16).view("float32").astype("float64")
+        if self.dtype in _STORED:
+            return np.asarray(self.array.view(getattr(ml_dtypes, self.dtype)), "float64")
         if self.array.dtype.kind == "f":
             return self.array.astype("float64")
         return self.array

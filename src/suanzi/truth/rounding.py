@@ -30,6 +30,11 @@ class Format:
         """The smallest number above zero."""
         return math.ldexp(1.0, self.lowest - self.bits + 1)
 
+    @property
+    def widest(self) -> float:
+        """The distance between the largest numbers."""
+        return math.ldexp(1.0, math.frexp(self.largest)[1] - self.bits)
+
 
 ROUNDED = {
     "float8_e4m3fn": Format(4, -6, 448.0, infinity=False),
@@ -45,6 +50,21 @@ ROUNDED = {
 def unit_of(dtype: str) -> float:
     """Return the unit roundoff: half the distance from 1 to the next number."""
     return math.ldexp(1.0, -ROUNDED[dtype].bits)
+
+
+def units(x: NDArray[np.float64], form: Format) -> NDArray[np.float64]:
+    """Return the distance between neighbours of a format, at numbers of any precision.
+
+    >>> units(np.array([1.0, 1.5, 0.9, 0.0]), ROUNDED["float16"]).tolist()
+    [0.0009765625, 0.0009765625, 0.00048828125, 5.960464477539063e-08]
+    """
+    exponents = (np.ascontiguousarray(x, np.float64).view(np.int64) >> 52) & 0x7FF
+    np.maximum(exponents, form.lowest + 1023, out=exponents)
+    exponents -= form.bits - 1
+    if form.bits == 53:  # its subnormal numbers have no such exponent
+        return np.asarray(np.ldexp(1.0, exponents - 1023))
+    exponents <<= 52
+    return exponents.view(np.float64)
 
 
 def rounded(x: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
