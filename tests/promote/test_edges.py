@@ -46,3 +46,13 @@ def test_numpy_refuses_what_does_not_fit(name: str, filled: int | None) -> None:
                 assert outcome(lambda one=one, n=number: sz.add(one, n)) is answer, number
                 assert outcome(lambda one=one, n=number: n * one) is answer, number
                 assert outcome(lambda one=one, n=number: one - n) is answer, number
+
+
+def test_every_answer_has_an_explanation() -> None:
+    assert sz.explain(sz.int4, sz.int4, rules="flaggems", op="add").rounded is None
+    # cann has no uint1, and says nothing about unequal dtypes in index_copy, but does in add
+    refused = sz.explain(sz.uint1, sz.bfloat16, rules="cann", op="index_copy")
+    assert sz.explain(sz.uint1, sz.bfloat16, rules="cann", op="add").fix is not None
+    assert refused.refused
+    assert refused.fix is not None
+    assert "bfloat16" in refused.fix.text

@@ -17,9 +17,11 @@ from suanzi.dtypes import DType, document_name
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.layers import kind_rank
 from suanzi.promote.operands import Operand, Role
+from suanzi.promote.operators import OUTSIDE
 from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real, loss, number_loss, show
+from suanzi.status import InvalidArgument
 
 
 @dataclass(frozen=True)
@@ -169,14 +171,18 @@ def _result(found: Answer, operands: tuple[Operand, ...]) -> DType | None:
     if key not in _results:
         if len(_results) > 8192:
             _results.clear()
-        _results[key] = answer(operands, found.rules, found.operator).dtype
+        try:
+            _results[key] = answer(operands, found.rules, found.operator).dtype
+        except InvalidArgument:  # what the operator does with these is not known
+            _results[key] = None
     return _results[key]
 
 
 def scope(found: Answer) -> tuple[Any, ...]:
     """Return what an answer depends on besides the operands; operators may have it in common."""
     rules, op = found.rules, found.operator
-    return rules, op.operator_class, op.name if op.name in rules.scopes() else ""
+    own = op.name in OUTSIDE or op.name in rules.scopes()
+    return rules, op.operator_class, op.name if own else ""
 
 
 def _magnitude(value: Real | complex) -> float:

@@ -107,6 +107,8 @@ def _computed(found: Answer, rule: RoundingRule, target: DType) -> DType | None:
         ]
         if factor:
             scaled = answer([operands[-1], dtype(factor)], inner, "mul").dtype
+            if scaled is None:
+                return None
             operands[-1] = Operand(Role.TENSOR, scaled)
         return answer(operands, inner, found.operator).dtype
     if rule.computed:
