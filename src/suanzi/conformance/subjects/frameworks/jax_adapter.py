@@ -285,6 +285,7 @@ class Adapter(Framework):
     no_kernel = (
         "NotImplementedError",
         "Unsupported dtype",
+        "does not accept dtype",
         "dtype argument to `uniform` must be a float dtype",
         "unexpected JAX type (e.g. shape/dtype) for argument to VJP function",
     )
@@ -314,6 +315,7 @@ class Adapter(Framework):
         except Exception as error:
             raise self.without(device, error) from None
         self.placing = (
+            f'jax.config.update("jax_platforms", "{kind},cpu")\n'
             f'jax.config.update("jax_default_device", jax.devices({kind!r})[{number or 0}])'
         )
         return [f"On {device} ({chosen.device_kind}); arrays are made there and read back."]
