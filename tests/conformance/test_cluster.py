@@ -128,7 +128,7 @@ def test_one_worker_of_another_version(theirs: str | None, words: str) -> None:
 
     client = SimpleNamespace(wait_for_workers=lambda n, timeout: None, run=run)
     with pytest.raises(sz.InvalidArgument, match=f"the worker tcp://b {words}, and this is"):
-        cluster._see_versions(client, "tcp://x")
+        cluster._see_versions(client, "tcp://x", "check")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_is_lost_is_told(error: Exception, words: str) -> None:
 
     job: Any = SimpleNamespace(op="add")
     with pytest.raises(sz.InternalError, match=words):
-        cluster._outcome(SimpleNamespace(result=result), job, "tcp://x")
+        cluster._outcome(SimpleNamespace(result=result), job.op, "tcp://x", "check")
 
 
 def test_a_subject_whose_job_failed_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def test_a_subject_whose_job_failed_is_not_used_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr(run, "run_job", fail)
     job: Any = SimpleNamespace(op="add")
     with pytest.raises(MemoryError):
-        cluster._results(Backend("x", "x:X"), job, 1.0)
+        cluster._results(job, Backend("x", "x:X"), 1.0)
     assert len(ended) == 1
     assert not any(idle.values())
 

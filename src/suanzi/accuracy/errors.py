@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache
+from typing import Any
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.accuracy.functions import Function, exactly
+from suanzi.conformance.subjects import tallies
+from suanzi.conformance.subjects.references import NARROW
+from suanzi.conformance.subjects.tallies import EDGES
 from suanzi.status import InternalError
-from suanzi.truth.rounding import ROUNDED, Format, round_exact, units
+from suanzi.truth.rounding import ROUNDED, round_exact, units
 
 Array = NDArray[np.float64]
+At = tuple[float, ...]
+"""The arguments of a call."""
 
 _DIGITS = 400
 """Bits of mpmath's numbers: float64's range and more."""
-EDGES = (0.5, 0.51, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0, 1024.0)
-"""Of the histogram; errors up to 0.5 come first, and those above the last one last."""
+_ADDED = ("count", "total", "wrong", "above_one", "special", "flushed", "order", "asymmetric")
 
 
 @dataclass
@@ -28,7 +35,7 @@ class Tally:
     count: int = 0
     """Results that are numbers: those whose exact value is one, and is in range."""
     worst: float = 0.0
-    worst_at: float | None = None
+    worst_at: At | None = None
     worst_found: float = 0.0
     total: float = 0.0
     """The sum of errors."""
@@ -38,38 +45,89 @@ class Tally:
     histogram: list[int] = field(default_factory=lambda: [0] * (len(EDGES) + 1))
     special: int = 0
     """Wrong NaNs, infinities and signs of zero."""
-    special_at: float | None = None
+    special_at: At | None = None
     flushed: int = 0
-    """Zeros in place of subnormal numbers."""
+    """Zeros in place of subnormal numbers, and results of 0 in place of those of subnormal ones."""
     order: int = 0
     """Neighbours in the wrong order, where the function only rises or falls."""
     asymmetric: int = 0
     """Pairs of x and -x whose results differ by more than the sign."""
-    disputed: list[tuple[float, float]] = field(default_factory=list)
+    disputed: list[tuple[At, float]] = field(default_factory=list)
     """Arguments and results that float64 cannot decide."""
+    cases: list[dict[str, Any]] = field(default_factory=list)
+    """Of samples: the worst and the mean error by length and condition."""
 
     def add(self, other: Tally) -> None:
         """Take in what was found of other arguments."""
-        if other.worst > self.worst or self.worst_at is None:
+        if other.worst_at is not None and (self.worst_at is None or other.worst > self.worst):
             self.worst, self.worst_at = other.worst, other.worst_at
             self.worst_found = other.worst_found
         if self.special_at is None:
             self.special_at = other.special_at
         self.histogram = [a + b for a, b in zip(self.histogram, other.histogram, strict=True)]
         self.disputed += other.disputed
-        for name in ("count", "total", "wrong", "above_one", "special", "flushed", "order",
-                     "asymmetric"):  # fmt: skip
+        self._add_cases(other)
+        for name in _ADDED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def _add_cases(self, other: Tally) -> None:
+        known = {(one["length"], one["condition"]): one for one in self.cases}
+        for one in other.cases:
+            same = known.get((one["length"], one["condition"]))
+            if same is None:
+                self.cases.append(dict(one))
+                continue
+            whole = same["count"] + one["count"]
+            total = same["mean"] * same["count"] + one["mean"] * one["count"]
+            same |= {"count": whole, "worst": max(same["worst"], one["worst"]),
+                     "mean": total / whole if whole else 0.0}  # fmt: skip
 
     def mean(self) -> float:
         """Return the mean error."""
         return self.total / self.count if self.count else 0.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain data, with all digits.
+
+        >>> tally = Tally(3, 0.75, (1.0,), special_at=(-math.inf,))
+        >>> Tally.from_dict(tally.to_dict()) == tally
+        True
+        """
+        found = asdict(self) | {"disputed": []}
+        for name in ("worst_at", "special_at"):
+            at = getattr(self, name)
+            found[name] = at and [x.hex() for x in at]
+        return found | {"worst_found": self.worst_found.hex()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tally:
+        """Return a tally that was plain data."""
+        found = {one.name: data[one.name] for one in fields(cls)}
+        for name in ("worst_at", "special_at"):
+            at = found[name]
+            found[name] = None if at is None else tuple(map(float.fromhex, at))
+        return cls(**found | {"worst_found": float.fromhex(found["worst_found"])})
+
+
+@cache
+def form_of(dtype: str) -> dict[str, Any]:
+    """Return a format as what counts errors takes it."""
+    form = ROUNDED[dtype]
+    return {
+        "bits": form.bits, "lowest": form.lowest, "largest": form.largest, "widest": form.widest,
+        "infinity": form.infinity,
+    }  # fmt: skip
+
+
+def narrow_of(dtype: str) -> float:
+    """Return how near to a tie mpmath decides, in units of the last place."""
+    return NARROW if dtype == "float32" else 1e-9
+
 
 def judged(
     f: Function,
     dtype: str,
-    x: Array,
+    at: tuple[Array, ...],
     found: Array,
     exact: Array | None = None,
     rest: Array | None = None,
@@ -80,82 +138,43 @@ def judged(
 
     >>> from suanzi.accuracy.functions import FUNCTIONS
     >>> x = np.array([1.0, 2.0])
-    >>> judged(FUNCTIONS["square"], "float16", x, np.array([1.0, 4.00390625])).worst
+    >>> judged(FUNCTIONS["square"], "float16", (x,), np.array([1.0, 4.00390625])).worst
     1.0
     """
-    form = ROUNDED[dtype]
-    tally = Tally()
     if exact is None:
-        with np.errstate(all="ignore"):
-            exact = np.asarray(f.fast(x))
-    unit = units(exact, form)
+        exact = f.fast(*at)
+    form: dict[str, Any] = dict(form_of(dtype))
+    if dtype == "float64":
+        form["units"] = lambda x: units(x, ROUNDED["float64"])
     with np.errstate(all="ignore"):
-        # From here on up, nearest is infinity.
-        over = np.abs(exact) >= form.largest + form.widest / 2
-        plain = np.isfinite(exact) & ~over
-        ordinary = plain & np.isfinite(found)
-        error = (found - exact) / unit
-        error = np.abs(error if rest is None else error - rest)
-    _count_special(f, form, tally, x, found, exact, plain, over)
-    here = np.where(ordinary, error, 0.0)
-    flushed = ordinary & (found == 0) & (np.abs(exact) >= form.least / 2)
-    flushed &= np.abs(exact) < math.ldexp(1.0, form.lowest)
-    if flushed.any():
-        flushed &= here > 0.5 + 1e-6
-        tally.flushed = int(flushed.sum())
-        here[flushed] = 0.0
-    tally.count = int(ordinary.sum()) - tally.flushed
-    if not tally.count:
-        return tally
-    at = int(np.argmax(here))
-    tally.worst, tally.worst_at, tally.worst_found = float(here[at]), float(x[at]), float(found[at])
-    tally.total = float(here.sum())
-    narrow = 1e-6 if dtype == "float32" else 1e-9
-    above = here > 0.5 + narrow
-    tally.wrong = int(above.sum())
-    tally.above_one = int((here > 1.0).sum())
-    tally.histogram = _histogram(here, above, tally.count)
-    near = np.flatnonzero(np.abs(here - 0.5) <= narrow)
-    tally.disputed = [(float(x[i]), float(found[i])) for i in near]
-    return tally
+        counted = tallies.judged(
+            np, form, at[0], found, exact, rest=rest, narrow=narrow_of(dtype),
+            skip=_unbound(at) if f.limits else None, zero=None if f.binary else f.at_zero,
+        )  # fmt: skip
+    return tally_of(counted, lambda i: tuple(float(x[i]) for x in at), lambda i: float(found[i]))
 
 
-def _histogram(error: Array, above: NDArray[np.bool_], count: int) -> list[int]:
-    high = error[above]
-    found = np.histogram(high, [0.0, *EDGES[1:], np.inf])[0] if high.size else None
-    rest = [0] * len(EDGES) if found is None else [int(n) for n in found]
-    return [count - sum(rest), *rest]
+def _unbound(at: tuple[Array, ...]) -> NDArray[np.bool_]:
+    """Return which arguments are infinite."""
+    found = np.isinf(at[0])
+    for x in at[1:]:
+        found |= np.isinf(x)
+    return found
 
 
-def _count_special(
-    f: Function,
-    form: Format,
-    tally: Tally,
-    x: Array,
-    found: Array,
-    exact: Array,
-    plain: NDArray[np.bool_],
-    over: NDArray[np.bool_],
-) -> None:
-    limit = form.largest + form.widest / 2
-    if not form.infinity:  # what it has no number for may be NaN or the largest
-        wrong = plain & np.isnan(found)
-        wrong |= np.isnan(exact) & ~np.isnan(found)
-    else:
-        with np.errstate(all="ignore"):
-            due = np.where(over & np.isfinite(exact), np.copysign(np.inf, exact), exact)
-        wrong = plain != np.isfinite(found)
-        wrong |= ~plain & (np.isnan(due) != np.isnan(found))
-        wrong |= np.isinf(due) & np.isinf(found) & (due != found)
-    with np.errstate(all="ignore"):  # at the very end of the range, nearest may be either
-        wrong &= ~(np.abs(np.abs(exact) - limit) < form.widest * 1e-6)
-    zero = (exact == 0) & (found == 0)
-    wrong |= zero & (np.signbit(exact) != np.signbit(found))
-    if f.limits:
-        wrong &= ~np.isinf(x)
-    if wrong.any():
-        tally.special = int(wrong.sum())
-        tally.special_at = float(x[int(np.argmax(wrong))])
+def tally_of(counted: Mapping[str, Any], at: Any, found: Any) -> Tally:
+    """Return what was counted, with the arguments and results at its positions."""
+    given = {name: counted[name] for name in (
+        "count", "worst", "total", "wrong", "above_one", "histogram", "special", "flushed",
+    )}  # fmt: skip
+    worst, special = counted["worst_at"], counted["special_at"]
+    return Tally(
+        **given,
+        worst_at=at(worst) if counted["count"] else None,
+        worst_found=found(worst) if counted["count"] else 0.0,
+        special_at=None if special is None else at(special),
+        disputed=[(at(i), found(i)) for i in counted["disputed"]],
+    )
 
 
 def settle(f: Function, dtype: str, tally: Tally) -> None:
@@ -166,26 +185,27 @@ def settle(f: Function, dtype: str, tally: Tally) -> None:
 
 def _settle(f: Function, dtype: str, tally: Tally) -> None:
     form = ROUNDED[dtype]
-    for x, found in tally.disputed:
-        exact = exactly(f, x)
+    for at, found in tally.disputed:
+        exact = exactly(f, *at)
         if not mpmath.isfinite(exact):
             continue
         tally.wrong += int(round_exact(exact, dtype) != found)
     tally.disputed = []
-    if tally.worst_at is None or not math.isfinite(tally.worst_at):
+    if tally.worst_at is None or not all(map(math.isfinite, tally.worst_at)):
         return
-    exact = exactly(f, tally.worst_at)
+    exact = exactly(f, *tally.worst_at)
     unit = float(units(np.array([float(exact)]), form)[0])
     worst = float(abs(mpmath.mpf(tally.worst_found) - exact) / mpmath.mpf(unit))
     if abs(worst - tally.worst) > 0.01 + 1e-3 * worst:
+        where = ", ".join(x.hex() for x in tally.worst_at)
         raise InternalError(
-            f"accuracy: the reference of {f.name} is wrong at {tally.worst_at.hex()}: an error of "
+            f"accuracy: the reference of {f.name} is wrong at {where}: an error of "
             f"{tally.worst:.4g} ULP of {dtype} is {worst:.4g} with all digits."
         )
     tally.worst = worst
 
 
-def exact_values(f: Function, x: Array) -> tuple[Array, Array]:
+def exact_values(f: Function, *at: Array) -> tuple[Array, Array]:
     """Return exact values rounded to float64, and what that leaves out, in units of the last place.
 
     >>> from suanzi.accuracy.functions import FUNCTIONS
@@ -193,14 +213,14 @@ def exact_values(f: Function, x: Array) -> tuple[Array, Array]:
     >>> value.tolist(), round(float(rest[0]), 3)
     ([2.718281828459045], 0.326)
     """
-    with np.errstate(all="ignore"):
-        found = np.array(f.fast(x))
-    rest = np.zeros_like(x)
+    found = np.array(f.fast(*at))
+    rest = np.zeros_like(found)
+    some = np.isfinite(found) & (found != 0)
+    for x in at:
+        some &= np.isfinite(x)
     with mpmath.workprec(_DIGITS):
-        for i, at in enumerate(x.tolist()):
-            if not math.isfinite(at) or not math.isfinite(found[i]) or found[i] == 0:
-                continue
-            value = exactly(f, at)
+        for i in np.flatnonzero(some):
+            value = exactly(f, *(float(x[i]) for x in at))
             found[i] = round_exact(value, "float64")
             if math.isfinite(found[i]):
                 unit = float(units(found[i : i + 1], ROUNDED["float64"])[0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suanzi.truth.rounding import ROUNDED
 
-Bits = NDArray[np.uint64]
+Bits = NDArray[np.unsignedinteger]
 
 WIDTHS = {"float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 16, "bfloat16": 16, "float32": 32,
           "float64": 64}  # fmt: skip
@@ -35,7 +35,7 @@ def values(bits: Bits, dtype: str) -> NDArray[np.float64]:
     >>> values(np.array([0x3F80, 0x8000], np.uint64), "bfloat16").tolist()
     [1.0, -0.0]
     """
-    narrow = bits.astype(unsigned(dtype))
+    narrow = bits.astype(unsigned(dtype), copy=False)
     with np.errstate(invalid="ignore"):  # a signalling NaN
         if dtype == "bfloat16":
             return (narrow.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
@@ -58,7 +58,9 @@ def bits_of(x: NDArray[np.float64], dtype: str) -> Bits:
 
 def both_signs(magnitudes: Bits, dtype: str) -> Bits:
     """Return magnitudes, and then the same with the sign."""
-    return np.concatenate([magnitudes, magnitudes | np.uint64(1 << (WIDTHS[dtype] - 1))])
+    kind = unsigned(dtype).type
+    given = magnitudes.astype(kind, copy=False)
+    return np.concatenate([given, given | kind(1 << (WIDTHS[dtype] - 1))])
 
 
 def every(dtype: str, start: int = 0, stop: int | None = None) -> Iterator[Bits]:
@@ -66,7 +68,7 @@ def every(dtype: str, start: int = 0, stop: int | None = None) -> Iterator[Bits]
     end = 1 << (WIDTHS[dtype] - 1)
     stop = end if stop is None else min(stop, end)
     for first in range(start, stop, BLOCK // 2):
-        yield np.arange(first, min(first + BLOCK // 2, stop), dtype=np.uint64)
+        yield np.arange(first, min(first + BLOCK // 2, stop), dtype=unsigned(dtype))
 
 
 def sample(dtype: str, seed: int) -> Iterator[Bits]:

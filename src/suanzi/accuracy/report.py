@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 import platform
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
 from suanzi._text import columns
-from suanzi.accuracy.engine import Row, Task, measure, tasks
-from suanzi.accuracy.errors import EDGES
-from suanzi.accuracy.functions import FUNCTIONS, function
-from suanzi.accuracy.inputs import WIDTHS
-from suanzi.accuracy.sweeper import Sweeper
-from suanzi.conformance.check import cores
-from suanzi.conformance.running.backends import backend as named
-from suanzi.conformance.running.process import Backend
-from suanzi.dtypes import dtype as dtype_of
+from suanzi.accuracy.engine import Row
+from suanzi.accuracy.errors import At, Tally
+from suanzi.accuracy.functions import FUNCTIONS
+from suanzi.accuracy.samples import SAMPLED
+from suanzi.accuracy.text import at_text, cells, digits, hexadecimal
+from suanzi.conformance.subjects.tallies import EDGES
 from suanzi.status import InvalidArgument
 
-SCHEMA = "suanzi-accuracy/1"
-DTYPES = ("float16", "bfloat16", "float32")
-"""Measured by default."""
+SCHEMA = "suanzi-accuracy/2"
+_READ = ("suanzi-accuracy/1", SCHEMA)
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +31,10 @@ class Accuracy:
     subject: dict[str, str]
     rows: tuple[Row, ...]
     seconds: float
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The seed, whether all float32 arguments were tried, the shard, the command."""
+    machine: dict[str, str] = field(default_factory=lambda: machine())
+    measured: str = field(default_factory=lambda: datetime.now(timezone.utc).date().isoformat())
 
     header = (
         "function", "dtype", "arguments", "worst ULP", "at", "mean", "> 0.5", "> 1", "special",
@@ -42,29 +42,58 @@ class Accuracy:
     )  # fmt: skip
 
     def __str__(self) -> str:
-        who = f"{self.subject['title']} {self.subject['version']}"
         measured = [row for row in self.rows if not row.missing]
-        lines = [f"{who}: {len(measured)} functions and dtypes measured in {self.seconds:.0f} s"]
+        count = f"{len(measured)} functions and dtypes measured"
+        lines = [f"{self.title}: {count} in {self.seconds:.0f} s"]
         if measured:
-            lines += ["", columns([self.header, *map(_cells, measured)])]
-        missing = [row for row in self.rows if row.missing]
+            lines += ["", columns([self.header, *map(cells, measured)])]
+        lines += self._by_case(measured)
+        missing: dict[tuple[str, str], list[str]] = {}
+        for row in self.rows:
+            if row.missing:
+                missing.setdefault((row.dtype, _reason(row)), []).append(row.name)
         if missing:
             lines += ["", "not measured"]
-            lines += [f"  {r.function.name} {r.dtype}: {r.missing[:100]}" for r in missing]
+            lines += [f"  {dtype}: {', '.join(names)}" + (f": {why}" if why else "")
+                      for (dtype, why), names in missing.items()]  # fmt: skip
         return "\n".join(lines)
 
     __repr__ = __str__
 
+    @property
+    def title(self) -> str:
+        """The backend, its version, level and device."""
+        about = self.subject
+        level = f" at {about['level']}" if about.get("level") else ""
+        device = f" on {about['device']}" if about.get("device") else ""
+        return f"{about['name']} {about['version']}{level}{device}"
+
+    def _by_case(self, measured: Sequence[Row]) -> list[str]:
+        some = [row for row in measured if row.tally.cases]
+        if not some:
+            return []
+        head = ("function", "dtype", "length", "condition", "worst ULP", "mean")
+        body = [
+            (row.name, row.dtype, str(one["length"]), f"{one['condition']:g}",
+             digits(one["worst"]), f"{one['mean']:.4f}")
+            for row in some for one in row.tally.cases
+        ]  # fmt: skip
+        return ["", "by length and condition", columns([head, *body])]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what was measured as plain data; numbers are hexadecimal where they are exact."""
+        sampled = [SAMPLED[name] for name in dict.fromkeys(r.name for r in self.rows)
+                   if name in SAMPLED]  # fmt: skip
         return {
             "schema": SCHEMA,
             "suanzi": __version__,
             "subject": self.subject,
-            "machine": {"processor": _processor(), "system": platform.platform()},
-            "measured": datetime.now(timezone.utc).date().isoformat(),
+            "machine": self.machine,
+            "measured": self.measured,
             "seconds": round(self.seconds, 1),
+            "settings": self.settings,
             "edges": list(EDGES),
+            "conditions": {one.name: one.condition for one in sampled},
             "rows": [_row(row) for row in self.rows],
         }
 
@@ -74,135 +103,105 @@ class Accuracy:
         rows = ",\n  ".join(json.dumps(row) for row in data.pop("rows"))
         return f'{json.dumps(data, indent=1)[:-2]},\n "rows": [\n  {rows}\n ]\n}}\n'
 
+    def to_html(self) -> str:
+        """Return the report as a page that needs nothing else."""
+        from suanzi.accuracy.page import to_html
 
-def accuracy(
-    backend: str | Backend = "suanzi",
-    *,
-    functions: Iterable[str] = (),
-    dtypes: Iterable[str] = (),
-    exhaustive: bool = False,
-    python: str | None = None,
-    device: str | None = None,
-    level: str | None = None,
-    jobs: int | None = None,
-    seed: int = 0,
-    timeout: float = 120.0,
-    progress: Callable[[int, int, str], None] | None = None,
-) -> Accuracy:
-    """Measure how accurate the functions of a backend are.
-
-    Every argument of dtypes of 16 bits and fewer is tried; of float32 every one with `exhaustive`,
-    else all exponents and the neighbours of hard points and of the worst that was found; of float64
-    likewise. `level` is an instruction set of suanzi's own: baseline, avx2, avx512, neon.
-
-    >>> found = accuracy(functions=["square"], dtypes=["float8_e5m2"], jobs=1)
-    >>> found.rows[0].tally.worst, found.rows[0].tally.wrong
-    (0.5, 0)
-    """
-    begun = time.monotonic()
-    chosen = [function(name) for name in functions] or list(FUNCTIONS.values())
-    kinds = [_dtype(name) for name in dtypes] or list(DTYPES)
-    jobs = cores() if jobs is None else jobs
-    for name, number in (("jobs", jobs), ("timeout", timeout)):
-        if not number > 0:
-            raise InvalidArgument(
-                f"accuracy: {name} is {number!r}; it must be a number above zero."
-            )
-    subject = backend if isinstance(backend, Backend) else _subject(backend, python, device, level)
-    work = list(tasks(chosen, kinds, exhaustive, parts=16 * jobs))
-    done = 0
-
-    def report(task: Task) -> None:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, len(work), f"{task.function.name} {task.dtype}")
-
-    with Sweeper(subject, timeout) as first:
-        facts = first.facts
-    rows = measure(lambda: Sweeper(subject, timeout), work, jobs, seed, report)
-    about = {name: str(facts.get(name, "")) for name in ("name", "version", "device")}
-    more = {"level": level} if level else {}
-    notes = " ".join(note for note in facts.get("notes", ()) if note.startswith("On "))
-    about |= {"title": subject.title, "on": notes} | more
-    return Accuracy(about, tuple(rows), time.monotonic() - begun)
+        return to_html(self)
 
 
-def _subject(title: str, python: str | None, device: str | None, level: str | None) -> Backend:
-    subject = named(title, python, device)
-    if subject.title == "suanzi":
-        options = {"level": level} if level else {}
-        return Backend("suanzi", "plain_adapter:Adapter", subject.python, options)
-    if level is not None:
-        raise InvalidArgument(f"accuracy: --level is for suanzi, not for {title}.")
-    if not subject.adapter.startswith("frameworks.") and subject.title.startswith("suanzi"):
-        raise InvalidArgument(f"accuracy: {subject.title} is not measured; use suanzi.")
-    return subject
+def read(file: str) -> Accuracy:
+    """Return a report that `suanzi accuracy --json` wrote."""
+    try:
+        data = json.loads(Path(file).read_text("utf-8"))
+    except OSError as error:
+        raise InvalidArgument(f"accuracy: {file!r} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise InvalidArgument(f"accuracy: {file!r} is not JSON: {error}.") from None
+    return from_dict(data, file)
 
 
-def _dtype(name: str) -> str:
-    found = dtype_of(name).name
-    if found not in WIDTHS:
+def is_report(data: Any) -> bool:
+    """Tell whether data are of such a report, of any version."""
+    return isinstance(data, dict) and str(data.get("schema", "")).startswith("suanzi-accuracy/")
+
+
+def from_dict(data: Any, file: str) -> Accuracy:
+    """Return a report that was plain data."""
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema not in _READ:
         raise InvalidArgument(
-            f"accuracy: functions of {found} are not measured; dtypes: {', '.join(WIDTHS)}."
+            f"accuracy: {file!r} is not a report of `suanzi accuracy --json`: its schema is "
+            f"{schema!r}, not {' or '.join(map(repr, _READ))}."
         )
-    return found
+    try:
+        return Accuracy(
+            dict(data["subject"]), tuple(map(_read_row, data["rows"])), float(data["seconds"]),
+            dict(data.get("settings", {})), dict(data["machine"]), str(data["measured"]),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidArgument(
+            f"accuracy: {file!r} is not a whole report: {type(error).__name__}: {error}."
+        ) from None
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    tally = row.tally
-    return (
-        row.function.name, row.dtype, "all" if row.coverage == "all" else "search",
-        _rounded_up(tally.worst), _hex(tally.worst_at), f"{tally.mean():.4f}",
-        _share(tally.wrong, tally.count), _share(tally.above_one, tally.count),
-        *(str(n) if n else "-" for n in (tally.special, tally.flushed, tally.order,
-                                         tally.asymmetric)),
-    )  # fmt: skip
+def _read_at(row: Mapping[str, Any], text: str) -> At | None:
+    if not text:
+        return None
+    if row["arguments"] == "samples":
+        return tuple(float(part.rpartition(" ")[2]) for part in text.split(", "))
+    return tuple(map(float.fromhex, text.split(", ")))
 
 
-def _rounded_up(worst: float) -> str:
-    """Return an error with digits enough to tell a wrong rounding: 0.50003, 0.974, 12.3.
-
-    >>> _rounded_up(0.500031), _rounded_up(0.5), _rounded_up(0.97441), _rounded_up(123.456)
-    ('0.50003', '0.5', '0.974', '123')
-    """
-    return f"{worst:.5g}" if 0.5 < worst < 0.501 else f"{worst:.3g}"
-
-
-def _share(part: int, whole: int) -> str:
-    """Return a share in per cent; a few of many as a count.
-
-    >>> _share(0, 10), _share(3, 65536), _share(100, 1000)
-    ('-', '3', '10.0 %')
-    """
-    if not part:
-        return "-"
-    return str(part) if part < 1000 and part < whole / 50 else f"{100 * part / whole:.1f} %"
-
-
-def _hex(x: float | None) -> str:
-    if x is None:
-        return ""
-    head, mark, exponent = x.hex().partition("p")
-    if not mark:
-        return head
-    return f"{head.rstrip('0').rstrip('.') if '.' in head else head}p{exponent}"
+def _reason(row: Row) -> str:
+    """Return why a row is missing, without the function's name."""
+    why = row.missing[:100]
+    return "" if why.endswith(f" has no {row.name}") else why
 
 
 def _row(row: Row) -> dict[str, Any]:
-    about = {"function": row.function.name, "dtype": row.dtype, "arguments": row.coverage}
+    about = {"function": row.name, "dtype": row.dtype, "arguments": row.coverage}
     if row.missing:
         return about | {"missing": row.missing}
     tally = row.tally
-    found = {
-        "count": tally.count, "worst": tally.worst, "worst_at": _hex(tally.worst_at),
-        "worst_found": _hex(tally.worst_found), "mean": tally.mean(),
+    found: dict[str, Any] = {
+        "count": tally.count, "worst": tally.worst, "worst_at": at_text(row, tally.worst_at),
+        "worst_found": hexadecimal(tally.worst_found), "mean": tally.mean(),
         "not_correctly_rounded": tally.wrong, "above_one": tally.above_one,
         "histogram": tally.histogram, "wrong_special": tally.special,
-        "wrong_special_at": _hex(tally.special_at), "flushed": tally.flushed,
+        "wrong_special_at": at_text(row, tally.special_at), "flushed": tally.flushed,
         "out_of_order": tally.order, "asymmetric": tally.asymmetric,
     }  # fmt: skip
+    if tally.cases:
+        found["cases"] = tally.cases
     return about | found
+
+
+def _read_row(data: Mapping[str, Any]) -> Row:
+    name = str(data["function"])
+    if name not in FUNCTIONS and name not in SAMPLED:
+        raise ValueError(f"unknown function {name!r}")
+    row = Row(name, str(data["dtype"]), data["arguments"], missing=str(data.get("missing", "")))
+    if row.missing:
+        return row
+    row.tally = Tally(
+        count=int(data["count"]), worst=float(data["worst"]),
+        worst_at=_read_at(data, data["worst_at"]),
+        worst_found=float.fromhex(data["worst_found"]) if data["worst_found"] else 0.0,
+        total=float(data["mean"]) * int(data["count"]), wrong=int(data["not_correctly_rounded"]),
+        above_one=int(data["above_one"]), histogram=[int(n) for n in data["histogram"]],
+        special=int(data["wrong_special"]), special_at=_read_at(data, data["wrong_special_at"]),
+        flushed=int(data["flushed"]), order=int(data["out_of_order"]),
+        asymmetric=int(data["asymmetric"]), cases=[dict(one) for one in data.get("cases", ())],
+    )  # fmt: skip
+    if len(row.tally.histogram) != len(EDGES) + 1:
+        raise ValueError(f"a histogram of {len(row.tally.histogram)} counts")
+    return row
+
+
+def machine() -> dict[str, str]:
+    """Return the processor and the system of this machine."""
+    return {"processor": _processor(), "system": platform.platform()}
 
 
 def _processor() -> str:

@@ -7,22 +7,23 @@ import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suanzi._text import printable
+from suanzi.accuracy.errors import Tally, form_of, tally_of
 from suanzi.accuracy.functions import Function
-from suanzi.accuracy.inputs import Bits, unsigned, values
+from suanzi.accuracy.inputs import Bits, unsigned
 from suanzi.conformance.running.defaults import defaults
 from suanzi.conformance.running.process import Backend
 from suanzi.conformance.subjects import worker
+from suanzi.conformance.subjects.more_functions import MORE
 from suanzi.promote.live import NotInstalled
-from suanzi.standard import interface
 from suanzi.status import InvalidArgument
 
 _SCRIPT = Path(worker.__file__).with_name("sweep.py")
@@ -40,6 +41,7 @@ class Sweeper:
         self.backend, self.timeout = backend, timeout
         self._place = tempfile.TemporaryDirectory(prefix="suanzi-accuracy-", dir=_memory())
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._counts_here = False
         try:
             self._start()
         except BaseException:
@@ -71,28 +73,67 @@ class Sweeper:
             )
         raise InvalidArgument(f"{who} cannot be started: {why.rstrip('.')}.")
 
-    def results(self, f: Function, dtype: str, bits: Bits) -> NDArray[np.float64]:
-        """Return what the subject computes, as float64; raise NotMeasured if it does not."""
-        given, result = Path(self._place.name, "x"), Path(self._place.name, "y")
-        bits.astype(unsigned(dtype)).tofile(given)
-        operand = interface(f.key).parameters[0].name
-        # Frameworks get every argument; others complete what is left out.
-        more = {n: v for n, v in defaults(f.key).items() if n != operand}
+    def call(
+        self, key: str, operands: Mapping[str, Bits], dtype: str, given: Mapping[str, Any]
+    ) -> Bits:
+        """Return the bits of a call's result; raise NotMeasured if there is none."""
+        files = {}
+        for i, (name, bits) in enumerate(operands.items()):
+            path = Path(self._place.name, f"x{i}")
+            np.ascontiguousarray(bits.astype(unsigned(dtype), copy=False)).tofile(path)
+            files[name] = [dtype, str(path), list(bits.shape)]
+        result = Path(self._place.name, "y")
         question = {
-            "op": f.key, "operands": {operand: [dtype, str(given)]}, "result": str(result),
-            "more": more if self.facts.get("defaults") else {},
+            "op": key, "operands": files, "result": str(result),
+            "more": self._completed(key, operands, given),
         }  # fmt: skip
+        said = self._answer(question)
+        if said["dtype"] != dtype:
+            raise NotMeasured(f"the result is {said['dtype']}")
+        return np.fromfile(result, unsigned(dtype))
+
+    def results(self, f: Function, dtype: str, *bits: Bits) -> Bits:
+        """Return what the subject computes; raise NotMeasured if it does not."""
+        found = self.call(f.key, dict(zip(f.operands, bits, strict=True)), dtype, {})
+        if found.size != bits[0].size:
+            raise NotMeasured(f"{found.size} results for {bits[0].size} arguments")
+        return found
+
+    def on_device(self, f: Function, dtype: str, start: int, stop: int) -> Tally | None:
+        """Return what was counted on a device, of a range of magnitudes; None if nothing counts."""
+        if not self.facts.get("device") or dtype != "float32" or self._counts_here:
+            return None
+        question = {
+            "op": f.key, "operand": f.operands[0], "function": f.name, "start": start,
+            "stop": min(stop, 1 << 31), "form": form_of(dtype), "limits": f.limits,
+            "zero": f.at_zero, "order": f.order, "symmetry": f.symmetry,
+            "more": self._completed(f.key, f.operands[:1], {}),
+        }  # fmt: skip
+        said = self._answer(question, "counted", "elsewhere")
+        if "elsewhere" in said:
+            self._counts_here = True
+            return None
+        places = {int(i): tuple(map(float.fromhex, one)) for i, one in said["places"].items()}
+        tally = tally_of(said["counted"], lambda i: places[i][:1], lambda i: places[i][1])
+        tally.order, tally.asymmetric = said["order"], said["asymmetric"]
+        return tally
+
+    def _completed(
+        self, key: str, operands: Iterable[str], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the other arguments: frameworks get every one, others complete what is left."""
+        more: Mapping[str, Any] = {}
+        if self.facts.get("defaults") and not key.startswith(MORE):
+            more = {n: v for n, v in defaults(key).items() if n not in operands}
+        return {**more, **given}
+
+    def _answer(self, question: dict[str, Any], *wanted: str) -> dict[str, Any]:
         said = self._asked(question)
         if said is None:
             raise NotMeasured(f"no answer within {self.timeout:g} s")
-        if "dtype" not in said:
+        if not said.keys() & set(wanted or ("dtype",)):
             raise NotMeasured(printable(str(said.get("missing") or said.get("refused"))))
-        if said["dtype"] != dtype:
-            raise NotMeasured(f"the result is {said['dtype']}")
-        found = np.fromfile(result, unsigned(dtype))
-        if found.size != bits.size:
-            raise NotMeasured(f"{found.size} results for {bits.size} arguments")
-        return values(found.astype(np.uint64), dtype)
+        return said
 
     def _asked(self, question: dict[str, Any]) -> dict[str, Any] | None:
         if self._process.poll() is not None:

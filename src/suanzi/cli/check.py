@@ -6,7 +6,6 @@ The commands import what they need when they are called, so that the others star
 from __future__ import annotations
 
 import json as json_module
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,6 +18,7 @@ from cyclopts import Parameter
 from suanzi._hints import nearest
 from suanzi._text import printable
 from suanzi.cli import typed
+from suanzi.cli.outputs import check_paths, one_json
 from suanzi.cli.render import for_a_person
 from suanzi.cli.typed import CaseRules, Flag, Jobs, Json, Minimal, Python, Verbose, Words
 from suanzi.cli.typed import rules as read_rules
@@ -162,7 +162,7 @@ def check(
             f"check: {require!r} is not a level; choose {', '.join(_LEVELS)}."
             + nearest(require, _LEVELS)
         )
-    outputs = _outputs("check", report, _one_json("check", json), junit)
+    outputs = _outputs("check", report, one_json("check", json), junit)
 
     def once(only: Sequence[str]) -> Run:
         with progress_bar() as progress:
@@ -197,9 +197,10 @@ def compare(
     verbose: Flag = False,
     json: Json = False,
 ) -> int:
-    """Show what changed between two reports of `suanzi check --json`.
+    """Show what changed between two reports of `suanzi check --json` or `suanzi accuracy --json`.
 
-    The exit status is 1 if a case that passed fails now, and is not a known deviation.
+    The exit status is 1 if a case that passed fails now, and is not a known deviation; of accuracy,
+    if a function became less accurate.
 
     ```
     suanzi compare before.json after.json
@@ -214,15 +215,35 @@ def compare(
     verbose
         List every change.
     """
-    from suanzi.conformance.reports.compare import compare as run_compare
-    from suanzi.conformance.reports.json import read
-
-    found = run_compare(read(before), read(after))
+    found = _compared(before, after)
     if json:
         print(json_module.dumps(found.to_dict(), indent=2, ensure_ascii=True))
     else:
         _show_parts(found.parts(verbose=verbose))
     return int(found.broke)
+
+
+def _compared(before: str, after: str) -> Any:
+    """Compare two reports, of conformance or of accuracy."""
+    kinds = [_is_accuracy(file) for file in (before, after)]
+    if any(kinds):
+        from suanzi.accuracy.compare import compare as compare_accuracy
+        from suanzi.accuracy.report import read as read_accuracy
+
+        return compare_accuracy(read_accuracy(before), read_accuracy(after))
+    from suanzi.conformance.reports.compare import compare as run_compare
+    from suanzi.conformance.reports.json import read
+
+    return run_compare(read(before), read(after))
+
+
+def _is_accuracy(file: str) -> bool:
+    """Tell whether a file is of `suanzi accuracy --json`, by its beginning."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            return '"suanzi-accuracy/' in stream.read(200)
+    except OSError:
+        return False
 
 
 def merge(
@@ -233,9 +254,9 @@ def merge(
     junit: typed.Junit = None,
     verbose: Verbose = False,
 ) -> int:
-    """Merge the reports of all shards of a run into one.
+    """Merge the reports of all shards of a run of `suanzi check` or `suanzi accuracy` into one.
 
-    The exit status is that of `suanzi check`.
+    The exit status is that of `suanzi check`; of accuracy, 0.
 
     ```
     suanzi check --shard 1/2 --json 1.json
@@ -246,7 +267,7 @@ def merge(
     Parameters
     ----------
     reports
-        The files that `suanzi check --shard k/n --json FILE` wrote, one for each shard.
+        The files that `--shard k/n --json FILE` wrote, one for each shard.
     deviations
         The files of known deviations that the shards were run with.
     """
@@ -254,12 +275,33 @@ def merge(
     from suanzi.conformance.reports.json import read
     from suanzi.conformance.shards import merge as run_merge
 
-    file = _one_json("merge", json)
+    file = one_json("merge", json)
+    if any(map(_is_accuracy, reports)):
+        return _merge_accuracy(reports, report, file, junit, json == [])
     outputs = _outputs("merge", report, file, junit)
     listed = [one for name in deviations or () for one in read_deviations(name)]
     run = run_merge([read(name) for name in reports], listed)
     _tell(run, outputs, lambda: _print_report(run) if json == [] else _show(run, verbose))
     return run.decision.status
+
+
+def _merge_accuracy(
+    reports: Sequence[str], html: str | None, file: str | None, junit: str | None, printed: bool
+) -> int:
+    from suanzi._files import write_file
+    from suanzi.accuracy.merging import merge as merge_accuracy
+    from suanzi.accuracy.report import read as read_accuracy
+
+    if junit is not None:
+        raise InvalidArgument("merge: --junit is for reports of `suanzi check`, not of accuracy.")
+    check_paths("merge", [("--report", html), ("--json", file)])
+    found = merge_accuracy([read_accuracy(name) for name in reports])
+    if html is not None:
+        write_file(html, found.to_html())
+    if file is not None:
+        write_file(file, found.to_json())
+    sys.stdout.write(found.to_json() if printed else f"{found}\n")
+    return 0
 
 
 def header(
@@ -324,35 +366,16 @@ def _without_a_run(
     return 0
 
 
-def _one_json(command: str, json: Sequence[str] | None) -> str | None:
-    """Return the file of --json; None if the report is not written to a file."""
-    if json is not None and len(json) > 1:
-        raise InvalidArgument(f"{command}: --json takes one file, not {len(json)}.")
-    return json[0] if json else None
-
-
 def _outputs(
     command: str, report: str | None, json: str | None, junit: str | None
 ) -> list[tuple[Path, Callable[[Run, Path], None]]]:
     """Return the files to write and how; one that cannot be written is refused before the run."""
-    wanted = (("--report", report, "html"), ("--json", json, "json"), ("--junit", junit, "junit"))
-    found: list[tuple[Path, Callable[[Run, Path], None]]] = []
-    taken: dict[Path, str] = {}
-    for option, name, kind in wanted:
-        if name is None:
-            continue
-        path = Path(name)
-        if path.is_dir() or not os.access(path.parent, os.W_OK):
-            raise InvalidArgument(f"{command}: {name!r} cannot be written.")
-        other = taken.setdefault(path.resolve(), option)
-        # A pipe or a device, such as /dev/null, takes more than one.
-        if other != option and (path.is_file() or not path.exists()):
-            raise InvalidArgument(
-                f"{command}: {other} and {option} are both {name!r}; give each its own file."
-            )
-        module = import_module(f"suanzi.conformance.reports.{kind}")
-        found.append((path, module.write))
-    return found
+    kinds = {"--report": "html", "--json": "json", "--junit": "junit"}
+    paths = check_paths(command, list(zip(kinds, (report, json, junit), strict=True)))
+    return [
+        (path, import_module(f"suanzi.conformance.reports.{kinds[option]}").write)
+        for option, path in paths.items()
+    ]
 
 
 def _tell(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
@@ -38,8 +38,8 @@ class Shard:
     of: int
 
     @classmethod
-    def read(cls, text: str) -> Shard:
-        """Return the shard that a text names.
+    def read(cls, text: str, command: str = "check") -> Shard:
+        """Return the shard that a text names; `command` is the one that asks.
 
         >>> Shard.read("2/5")
         Shard(number=2, of=5)
@@ -48,20 +48,23 @@ class Shard:
         shard = cls(*map(int, found.groups())) if found else None
         if shard is None or not 1 <= shard.number <= shard.of:
             raise InvalidArgument(
-                f"check: {text!r} is not a shard; write the second of five as 2/5."
+                f"{command}: {text!r} is not a shard; write the second of five as 2/5."
             )
         return shard
 
-    def share(self, work: Sequence[_Work]) -> list[_Work]:
+    def share(
+        self, work: Sequence[_Work], command: str = "check", piece: str = "interface"
+    ) -> list[_Work]:
         """Return what of the work is this shard's.
 
         >>> Shard(2, 3).share(["add", "sub", "mul", "div", "abs"])
         ['sub', 'abs']
         """
         if self.of > len(work):
-            some = f"{len(work)} interface{'s' * (len(work) != 1)}"
+            some = f"{len(work)} {piece}{'s' * (len(work) != 1)}"
             raise InvalidArgument(
-                f"check: {some} cannot be shared among {self.of} shards; use {len(work)} at most."
+                f"{command}: {some} cannot be shared among {self.of} shards; "
+                f"use {len(work)} at most."
             )
         return list(work[self.number - 1 :: self.of])
 
@@ -73,7 +76,7 @@ def merge(runs: Sequence[Run], deviations: Sequence[Deviation] = ()) -> Run:
     matter only where most answers of all shards follow another interpretation than those of one
     shard. The seconds are the sum over all shards.
     """
-    of = _shards(runs)
+    of = all_shards([_shard_of(run) for run in runs])
     first = runs[of[1]]
     for run in runs:
         _same(first, run)
@@ -150,18 +153,17 @@ def _shard_of(run: Run) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _shards(runs: Sequence[Run]) -> dict[int, int]:
-    """Return which run is which shard; all must be there, each once, and of one division."""
-    if not runs:
+def all_shards(shards: Sequence[Mapping[str, Any]], command: str = "check") -> dict[int, int]:
+    """Return which report is which shard; all must be there, each once, and of one division."""
+    if not shards:
         raise InvalidArgument("merge: no reports; give those of all shards.")
     found: dict[int, int] = {}
     ofs: set[int] = set()
-    for i, run in enumerate(runs):
-        shard = _shard_of(run)
+    for i, shard in enumerate(shards):
         number, of = shard.get("number"), shard.get("of")
         if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of):
             raise InvalidArgument(
-                f"merge: report {i + 1} is not of a shard; give the files that `suanzi check "
+                f"merge: report {i + 1} is not of a shard; give the files that `suanzi {command} "
                 "--shard k/n --json` wrote."
             )
         if number in found:

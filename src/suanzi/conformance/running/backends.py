@@ -27,7 +27,9 @@ ON_DEVICES = {"torch": "cuda, cuda:1, npu, xpu, mps", "jax": "cuda, cuda:1, tpu"
 """The frameworks that can be tested on a device, and some of their devices."""
 
 
-def backend(title: str, python: str | None = None, device: str | None = None) -> Backend:
+def backend(
+    title: str, python: str | None = None, device: str | None = None, command: str = "check"
+) -> Backend:
     """Return the subject that a title names, and how its process is started.
 
     The interpreter is the given one; for a framework, the one that an environment variable such as
@@ -42,7 +44,7 @@ def backend(title: str, python: str | None = None, device: str | None = None) ->
     """
     name = _OTHER_NAMES.get(title.strip().lower(), title.strip())
     if device not in (None, "cpu"):
-        return _on_device(name, python, str(device).strip().lower())
+        return _on_device(name, python, str(device).strip().lower(), command)
     if name == "suanzi":
         return Backend("suanzi", "suanzi_adapter:Adapter", python or sys.executable)
     if name.lower() in FRAMEWORKS:
@@ -52,17 +54,17 @@ def backend(title: str, python: str | None = None, device: str | None = None) ->
             name, f"frameworks.{name}_adapter:Adapter", python or named or sys.executable
         )
     if name.lower().endswith(LIBRARIES):
-        return _library(title, python)
+        return _library(title, python, command)
     if _is_adapter(name):
         return Backend(name, name, python or sys.executable)
     raise InvalidArgument(
-        f"check: {title!r} is not a backend; use suanzi, {', '.join(FRAMEWORKS)}, the path of a "
-        f"C library ({', '.join(LIBRARIES)}) or package.module:Adapter."
+        f"{command}: {title!r} is not a backend; use suanzi, {', '.join(FRAMEWORKS)}, the path of "
+        f"a C library ({', '.join(LIBRARIES)}) or package.module:Adapter."
         + nearest(name, ("suanzi", *FRAMEWORKS, *_OTHER_NAMES))
     )
 
 
-def _on_device(name: str, python: str | None, device: str) -> Backend:
+def _on_device(name: str, python: str | None, device: str, command: str) -> Backend:
     if name == "suanzi" and device in DEVICES:
         title = on_device(name, device)
         return Backend(title, f"{device}_adapter:Adapter", python or sys.executable)
@@ -73,16 +75,16 @@ def _on_device(name: str, python: str | None, device: str) -> Backend:
     known = {"suanzi": ", ".join(DEVICES), **ON_DEVICES}
     some = "; ".join(f"{one}: {devices}" for one, devices in known.items())
     raise InvalidArgument(
-        f"check: {name} is not tested on a device {device!r}; --device is for {some}."
+        f"{command}: {name} is not tested on a device {device!r}; --device is for {some}."
     )
 
 
-def _library(title: str, python: str | None) -> Backend:
+def _library(title: str, python: str | None, command: str) -> Backend:
     path = Path(title.strip()).expanduser().absolute()
     if not path.is_file():
         there = [p.name for p in path.parent.glob("*") if p.name.endswith(LIBRARIES)]
         raise InvalidArgument(
-            f"check: library {str(path)!r} does not exist.{nearest(path.name, there)}"
+            f"{command}: library {str(path)!r} does not exist.{nearest(path.name, there)}"
         )
     options = {"path": str(path)}
     return Backend(title.strip(), C_ADAPTER, python or sys.executable, options)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from suanzi import __version__
 from suanzi.conformance.running.process import Backend, Subject
@@ -30,8 +31,50 @@ _WORKERS_SECONDS = 60
 _LOOK_SECONDS = 5
 """How often to check that the scheduler runs while no result arrives."""
 
-_idle: dict[str, deque[Subject]] = {}
+_Work = TypeVar("_Work")
+_Found = TypeVar("_Found")
+_Kept = TypeVar("_Kept", bound="Closing")
+
+
+class Closing(Protocol):
+    """What a worker keeps for the next task: the process of a subject."""
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+_idle: dict[str, deque[Any]] = {}
 _lock = Lock()
+
+
+def on_cluster(
+    where: str,
+    work: Sequence[_Work],
+    call: Callable[[_Work], _Found],
+    name: Callable[[_Work], str],
+    command: str = "check",
+) -> Generator[tuple[_Work, _Found], None, None]:
+    """Give each piece of work with its result, as it is done; what a lost worker had is done again.
+
+    `where` is the address of a scheduler, or ``local:4`` for four processes of this machine; `name`
+    says of which piece of work an error is, and `command` which command asks.
+    """
+    with _client(where, command) as client:
+        _see_versions(client, where, command)
+        done: SimpleQueue[Any] = SimpleQueue()
+        waiting = {client.submit(call, one, pure=False): one for one in work}
+        for future in waiting:
+            future.add_done_callback(done.put)
+        try:
+            while waiting:
+                future = _next(client, done, where, command)
+                one = waiting.pop(future)
+                yield one, _outcome(future, name(one), where, command)
+        finally:
+            with suppress(Exception):  # the scheduler may be gone, which was told then
+                client.cancel(list(waiting))
+                client.run(_end_kept)
 
 
 def run_on_cluster(
@@ -41,74 +84,64 @@ def run_on_cluster(
     timeout: float,
     found: dict[str, list[Result]],
 ) -> Generator[tuple[Job, list[Result]], None, None]:
-    """Give each job with its results, as it is done; a worker that is lost has its jobs done again.
-
-    `where` is the address of a scheduler, or ``local:4`` for four processes of this machine.
-    """
-    with _client(where) as client:
-        _see_versions(client, where)
-        done: SimpleQueue[Any] = SimpleQueue()
-        waiting = {client.submit(_results, backend, job, timeout, pure=False): job for job in jobs}
-        for future in waiting:
-            future.add_done_callback(done.put)
-        try:
-            while waiting:
-                future = _next(client, done, where)
-                job = waiting.pop(future)
-                found[job.op] = _outcome(future, job, where)
-                yield job, found[job.op]
-        finally:
-            with suppress(Exception):  # the scheduler may be gone, which was told then
-                client.cancel(list(waiting))
-                client.run(_end_subjects)
+    """Give each job with its results, as it is done."""
+    call = partial(_results, backend=backend, timeout=timeout)
+    for job, results in on_cluster(where, jobs, call, lambda job: job.op):
+        found[job.op] = results
+        yield job, results
 
 
-def _results(backend: Backend, job: Job, timeout: float) -> list[Result]:
-    """Run the cases of one interface; on a worker, whose subjects are kept for the next ones."""
+def _results(job: Job, backend: Backend, timeout: float) -> list[Result]:
+    """Run the cases of one interface, on a worker."""
     from suanzi.conformance.running.run import run_job
 
-    key = repr((backend, timeout))
-    with _lock:
-        kept = _idle.setdefault(key, deque())
-        subject = kept.pop() if kept else None
-    if subject is None:
-        subject = Subject(backend, timeout).__enter__()
-    try:
-        found = run_job(subject, job)
-    except BaseException:
-        subject.close()
-        raise
-    with _lock:
-        _idle[key].append(subject)
-    return found
-
-
-def _end_subjects() -> None:
-    with _lock:
-        some = [subject for kept in _idle.values() for subject in kept]
-        _idle.clear()
-    for subject in some:
-        subject.close()
+    with kept(repr((backend, timeout)), lambda: Subject(backend, timeout)) as subject:
+        return run_job(subject, job)
 
 
 @contextmanager
-def _client(where: str) -> Iterator[Any]:
+def kept(key: str, make: Callable[[], _Kept]) -> Iterator[_Kept]:
+    """Give what this worker keeps under a key, or make it; after an error it is ended."""
+    with _lock:
+        free = _idle.setdefault(key, deque())
+        one = free.pop() if free else None
+    if one is None:
+        one = make()
+    try:
+        yield one
+    except BaseException:
+        one.close()
+        raise
+    with _lock:
+        _idle.setdefault(key, deque()).append(one)
+
+
+def _end_kept() -> None:
+    with _lock:
+        some = [one for free in _idle.values() for one in free]
+        _idle.clear()
+    for one in some:
+        one.close()
+
+
+@contextmanager
+def _client(where: str, command: str) -> Iterator[Any]:
     """Connect to a scheduler, or start one with workers on this machine."""
     try:
         import distributed
     except ModuleNotFoundError:
         raise InvalidArgument(
-            "check: --cluster needs Dask; `pip install 'suanzi[cluster]'` installs it."
+            f"{command}: --cluster needs Dask; `pip install 'suanzi[cluster]'` installs it."
         ) from None
     local = re.fullmatch(r"local:([0-9]{1,4})", where)
     if not local and not re.fullmatch(r"[a-z]+://[\w.:\[\]%/-]+", where, re.ASCII):
         raise InvalidArgument(
-            f"check: {where!r} is no cluster; give the address of a scheduler "
+            f"{command}: {where!r} is no cluster; give the address of a scheduler "
             "(tcp://host:8786, tls://host:8786) or local:4 for four processes of this machine."
         )
     if local and not int(local[1]):
         raise InvalidArgument(
-            "check: a cluster of no processes runs nothing; local:1 is the least."
+            f"{command}: a cluster of no processes runs nothing; local:1 is the least."
         )
     started: Any = None
     try:
@@ -125,7 +158,7 @@ def _client(where: str) -> Iterator[Any]:
         if started is not None:
             started.close()
         said = str(error).strip().rstrip(".") or type(error).__name__
-        raise InvalidArgument(f"check: no scheduler answers at {where}: {said}.") from None
+        raise InvalidArgument(f"{command}: no scheduler answers at {where}: {said}.") from None
     try:
         yield client
     finally:
@@ -135,12 +168,12 @@ def _client(where: str) -> Iterator[Any]:
             started.close(timeout=_LOOK_SECONDS)
 
 
-def _see_versions(client: Any, where: str) -> None:
+def _see_versions(client: Any, where: str, command: str) -> None:
     """See that there is a worker, and that each has this version of suanzi."""
     try:
         client.wait_for_workers(1, timeout=_WORKERS_SECONDS)
     except TimeoutError:
-        raise InvalidArgument(f"check: the cluster at {where} has no worker.") from None
+        raise InvalidArgument(f"{command}: the cluster at {where} has no worker.") from None
 
     # Dask asks for what is installed, and suanzi may be run from its sources. A function within
     # another travels as it is, for there may be no suanzi at all.
@@ -155,38 +188,38 @@ def _see_versions(client: Any, where: str) -> None:
         if theirs is None or theirs != __version__:
             has = "no suanzi" if theirs is None else f"suanzi {theirs}"
             raise InvalidArgument(
-                f"check: the worker {address} has {has}, and this is {__version__}; install the "
-                "same version on every worker, for cases and judgements differ between versions."
+                f"{command}: the worker {address} has {has}, and this is {__version__}; install "
+                "the same version on every worker: cases and judgements differ between versions."
             )
 
 
-def _next(client: Any, done: SimpleQueue[Any], where: str) -> Any:
+def _next(client: Any, done: SimpleQueue[Any], where: str, command: str) -> Any:
     """Return the next completed future; raise if the scheduler is gone."""
     while True:
         with suppress(Empty):
             return done.get(timeout=_LOOK_SECONDS)
         if client.status != "running":
-            raise InternalError(f"check: the scheduler at {where} is gone.")
+            raise InternalError(f"{command}: the scheduler at {where} is gone.")
 
 
-def _outcome(future: Any, job: Job, where: str) -> list[Result]:
-    """Return the results of a job that is done, or raise one sentence of what became of it."""
+def _outcome(future: Any, name: str, where: str, command: str) -> Any:
+    """Return the result of work that is done, or raise one sentence of what became of it."""
     from concurrent.futures import CancelledError
 
     from distributed import KilledWorker
 
     try:
-        found: list[Result] = future.result(timeout=_CONNECT_SECONDS)
+        found = future.result(timeout=_CONNECT_SECONDS)
     except KilledWorker:
         raise InternalError(
-            f"check: the cases of {job.op} ended one worker after another; perhaps memory ran out."
+            f"{command}: {name} ended one worker after another; perhaps memory ran out."
         ) from None
     except StatusError:
         raise
     except (CancelledError, TimeoutError, OSError):
         raise InternalError(
-            f"check: the cluster at {where} lost {job.op}; its scheduler may be gone."
+            f"{command}: the cluster at {where} lost {name}; its scheduler may be gone."
         ) from None
     except Exception as error:  # whatever a worker's Python lacks
-        raise InternalError(f"check: {job.op}: {type(error).__name__}: {error}") from None
+        raise InternalError(f"{command}: {name}: {type(error).__name__}: {error}") from None
     return found

@@ -7,12 +7,25 @@ from typing import Any
 
 import suanzi as sz
 from suanzi.conformance.subjects import suanzi_adapter
+from suanzi.conformance.subjects.more_functions import MORE
+
+_MORE = ("atan2", "hypot", "var")
+"""Those of the array API that no catalogue has."""
 
 
 class Adapter(suanzi_adapter.Adapter):
     """The embedded implementation, without the standard's form."""
 
+    def __init__(self, level: str | None = None) -> None:
+        super().__init__(level)
+        self.mapping |= {MORE + name: f"suanzi.array_api.{name}" for name in _MORE}
+
     def call(self, op: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a function of an operand."""
+        """Call a function by its operands and named parameters."""
         of, _, name = op.rpartition(":")
-        return getattr(sz.nn if of == "nn" else sz, name)(*arguments.values())
+        if op == f"{MORE}var":
+            return sz.array_api.var(*arguments.values(), axis=-1)
+        home = {"nn": sz.nn, "more": sz.array_api}.get(of, sz)
+        tensors = [x for x in arguments.values() if isinstance(x, sz.Tensor)]
+        named = {n: x for n, x in arguments.items() if not isinstance(x, sz.Tensor)}
+        return getattr(home, name)(*tensors, **named)

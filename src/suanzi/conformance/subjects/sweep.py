@@ -2,8 +2,9 @@
 
     python sweep.py frameworks.torch_adapter:Adapter '{"device": "cuda"}'
 
-A question is a line of JSON: the interface, the dtype and file of each operand, and the file of
-the result. Large tensors travel as bytes, not as text.
+A question is a line of JSON: the interface, the dtype, file and shape of each operand, and the
+file of the result. Large tensors travel as bytes, not as text. Of all arguments on a device, only
+what was counted travels.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Any
 
 if __package__ in (None, ""):  # run as a script, by an interpreter that need not have suanzi
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import device_sweep
+    import more_functions
     import wire
     import worker
 else:
-    from suanzi.conformance.subjects import wire, worker
+    from suanzi.conformance.subjects import device_sweep, more_functions, wire, worker
 
 
 def main(spec: str, options: dict[str, Any]) -> int:
@@ -26,7 +29,7 @@ def main(spec: str, options: dict[str, Any]) -> int:
     questions, answers = worker._streams()
     worker._die_with_the_kit()
     try:
-        adapter = worker.load(spec, options)
+        adapter = more_functions.added(worker.load(spec, options))
         hello = worker.facts(adapter)
     except ImportError as error:
         worker._say(answers, {"failed": worker._said(error)})
@@ -43,14 +46,15 @@ def main(spec: str, options: dict[str, Any]) -> int:
 def answer(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     """Make a call, write the result, and return its dtype; or why there is none."""
     try:
+        if why := more_functions.missing(adapter, question["op"]):
+            return {"missing": why}
+        if "start" in question:
+            return device_sweep.swept(adapter, question)
         made = {}
-        for name, (dtype, path) in question["operands"].items():
+        for name, (dtype, path, shape) in question["operands"].items():
             with open(path, "rb") as file:
                 raw = file.read()
-            shape = (len(raw) // wire.ITEMSIZE[dtype],)
-            made[name] = adapter.create(wire.Data(dtype, shape, raw))
-        if hasattr(adapter, "use_rules") and question.get("rules"):
-            adapter.use_rules(question["rules"])
+            made[name] = adapter.create(wire.Data(dtype, tuple(shape), raw))
         status, outputs = worker._called(adapter, question["op"], {**made, **question["more"]})
         if status != "SUCCESS":
             return {"refused": str(outputs)[:400]}
