@@ -97,7 +97,7 @@ else:
     def __getattr__(name: str) -> object:
         from suanzi._attributes import find
 
-        return find(name, __dir__())
+        return find(name, __dir__)
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from suanzi.standard.catalogues import catalogue, catalogues
@@ -23,7 +23,7 @@ _NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "p
 """Where a name is looked for that the package itself does not have."""
 
 
-def find(name: str, known: list[str]) -> Any:
+def find(name: str, known: Callable[[], list[str]]) -> Any:
     """Return a module that is loaded on first use, a catalogue's too, or raise with a hint.
 
     >>> sz.interface.__name__
@@ -46,7 +46,7 @@ def find(name: str, known: list[str]) -> Any:
             return catalogue(name).load()
         except InvalidArgument as error:  # of a broken package: hasattr() is False
             raise AttributeError(f"suanzi has no {name!r}: {error}", name=name) from error
-    hint = "" if name.startswith("_") else _hint(name, known)
+    hint = "" if name.startswith("_") else _hint(name, known())
     raise AttributeError(f"suanzi has no {name!r}.{hint}", name=name)
 
 
