@@ -13,6 +13,7 @@
 #include "kernels/by_level.h"
 #include "kernels/functions.h"
 #include "loops/function_tables.h"
+#include "loops/narrow_pairs.h"
 #include "loops/transposed_inputs.h"
 
 namespace suanzi {
@@ -49,11 +50,53 @@ Dtype result_dtype(Result result, Dtype promoted) {
   return result == Result::part ? part_of(promoted) : promoted;
 }
 
+constexpr auto row_of = [](auto op) { return static_cast<std::size_t>(op); };
+constexpr auto double_lane = static_cast<std::size_t>(Lane::f64);
+
+bool is_narrow_real(Dtype dtype) { return layer_of(dtype).is_narrow && !layer_of(dtype).is_complex; }
+
+// What an operator of one operand computes in: functions of narrow dtypes in float64.
+Within within(const Operator& op, Dtype promoted) {
+  bool is_function = op.kernel >= row_of(UnaryOp::sin) && op.kernel <= row_of(UnaryOp::log2);
+  is_function |= op.kernel == row_of(UnaryOp::rsqrt);
+  return is_function && is_narrow_real(promoted) ? Within::float64 : Within::float32;
+}
+
 Unary unary_kernel(const Operator& op, Dtype promoted) {
+  if (within(op, promoted) == Within::float64) return kernels().unary[op.kernel][double_lane];
   auto lane = static_cast<std::size_t>(compute_lane(promoted));
   if (op.is_extended)
     if (Unary found = function_kernels().unary[op.kernel][lane]) return found;
   return kernels().unary[op.kernel][lane];
+}
+
+NumberPairs pairs_of(const void* a, const void* b, Repeat repeat) {
+  return {static_cast<const double*>(a), static_cast<const double*>(b), repeat != Repeat::left,
+          repeat != Repeat::right};
+}
+
+unsigned narrow_powers(const void* a, const void* b, void* out, std::size_t n, Repeat repeat) {
+  unsigned met = kernels().binary[row_of(BinaryOp::pow)][double_lane](a, b, out, n, repeat);
+  settle_powers(pairs_of(a, b, repeat), static_cast<double*>(out), n);
+  return met;
+}
+
+unsigned narrow_angles(const void* a, const void* b, void* out, std::size_t n, Repeat repeat) {
+  unsigned met = function_kernels().binary[row_of(BinaryOp::atan2)][double_lane](a, b, out, n, repeat);
+  settle_angles(static_cast<double*>(out), n);
+  return met;
+}
+
+// The kernel over float64 that a function of two narrow operands is computed by; null: it is exact in float32.
+Binary kernel_in_double(const Operator& op, Dtype promoted) {
+  if (!is_narrow_real(promoted)) return nullptr;
+  switch (static_cast<BinaryOp>(op.kernel)) {
+    case BinaryOp::pow: return narrow_powers;
+    case BinaryOp::atan2: return narrow_angles;
+    case BinaryOp::hypot:
+    case BinaryOp::logaddexp: return function_kernels().binary[op.kernel][double_lane];
+    default: return nullptr;
+  }
 }
 
 struct BinaryKernels {
@@ -79,7 +122,7 @@ const std::byte* known_results(const Operator& op, const Loop& loop, Unary kerne
   bool as_stored = loop.inputs[0].dtype == promoted && op.result != Result::boolean;
   if (!as_stored || !layer_of(promoted).is_narrow || loop.size < 2) return nullptr;
   FunctionTable* table = function_table(op.kernel, promoted);
-  return table ? results_for(*table, loop.size, kernel, promoted) : nullptr;
+  return table ? results_for(*table, loop.size, kernel, within(op, promoted), promoted) : nullptr;
 }
 
 Binary binary_of(BinaryOp op, Dtype promoted) {
@@ -162,9 +205,11 @@ unsigned run_form(const Operator& op, const Loop& loop, Dtype promoted, std::byt
       Unary kernel = unary_kernel(op, promoted);
       if (const std::byte* results = known_results(op, loop, kernel, promoted))
         return run_lookup(loop, results, out), none;
-      return run_unary(loop, kernel, promoted, out, out_dtype, op.cost);
+      return run_unary(loop, kernel, promoted, out, out_dtype, op.cost, within(op, promoted));
     }
     case Form::binary: {
+      if (Binary kernel = kernel_in_double(op, promoted))
+        return run_binary_in_double(loop, kernel, promoted, out, op.cost);
       BinaryKernels found = binary_kernels(op, promoted);
       return run_binary(loop, found.kernel, found.fused, promoted, out, out_dtype, op.cost);
     }

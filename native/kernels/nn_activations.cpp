@@ -4,6 +4,8 @@
 // an infinity, that is its value there. A gradient is the product of out_grad, the first input, and a derivative.
 #include "kernels/common.inc"
 
+#include <string_view>
+
 #include "kernels/formats.inc"
 #include "kernels/magnitude.inc"
 #include "kernels/nn_activations.h"
@@ -458,11 +460,25 @@ void activation_loop(const void* const* in, void* const* out, std::size_t n, con
   for (std::size_t k = 0; k < outputs; ++k) std::memcpy(y[k] + whole, made[k], rest * sizeof(T));
 }
 
-// The loop of one input and no parameters, as tables of results are made by it.
-template <ActivationLoop loop>
+// The loop of one input and no parameters over float64, as narrow formats are computed by it. Near 0 some are x/2 and
+// a little more, which float64 does not have, and which counts where x/2 is in the middle of two numbers.
+template <ActivationLoop loop, bool is_half_near_0>
 void unary_loop_of(const void* in, void* out, std::size_t n) {
   const f64 unused[2] = {};
   loop(&in, &out, n, unused);
+  if constexpr (is_half_near_0) {
+    auto* x = static_cast<const f64*>(in);
+    auto* y = static_cast<f64*>(out);
+    SUANZI_LOOP
+    for (std::size_t i = 0; i < n; ++i) {
+      u64 up = x[i] > 0 ? u64{1} : ~u64{0};
+      bool is_small = std::fabs(x[i]) < 0x1p-45 && x[i] != 0;
+      y[i] = bit_cast<f64>(bit_cast<u64>(y[i]) + (is_small ? up : u64{0}));
+    }
+  }
+}
+constexpr bool is_half_near_0(std::string_view name) {
+  return name == "silu" || name == "gelu" || name == "gelu_tanh" || name == "quick_gelu" || name == "hardswish";
 }
 
 template <const auto& functor>
@@ -476,7 +492,8 @@ ActivationKernels make_table() {
   k.loops[static_cast<std::size_t>(Activation::name)][0] = &activation_loop<Functor<name>, inputs, outputs, f32>; \
   k.loops[static_cast<std::size_t>(Activation::name)][1] = &activation_loop<Functor<name>, inputs, outputs, f64>; \
   if constexpr (inputs == 1 && sizeof(#__VA_ARGS__) == 1)                                                         \
-    k.unary[static_cast<std::size_t>(Activation::name)] = &unary_loop_of<&activation_loop<Functor<name>, 1, 1, f32>>;
+    k.unary[static_cast<std::size_t>(Activation::name)] =                                                         \
+        &unary_loop_of<&activation_loop<Functor<name>, 1, 1, f64>, is_half_near_0(#name)>;
 #include "kernels/nn_activations.def"
 #undef ACTIVATION
   return k;

@@ -18,7 +18,7 @@ using ActivationLoop = void (*)(const void* const* in, void* const* out, std::si
 
 struct ActivationKernels {
   ActivationLoop loops[activation_count][2];                      // of f32, of f64
-  Unary unary[activation_count];                                  // of f32, of one input and no parameters; else null
+  Unary unary[activation_count];                                  // of f64, of one input and no parameters; else null
   FunctionTable (*tables)[activation_count][table_format_count];  // results of narrow formats
 };
 

@@ -200,6 +200,6 @@ inline std::size_t widest(const Path& path, std::size_t start) {
 }
 
 // How many elements fit every buffer.
-inline std::size_t block_elements(std::size_t widest_element) { return block_bytes / widest_element; }
+constexpr std::size_t block_elements(std::size_t widest_element) { return block_bytes / widest_element; }
 
 }  // namespace suanzi

@@ -136,4 +136,12 @@ Path store_path(const Kernels& k, Dtype promoted, Dtype dtype) {
   return path;
 }
 
+Path load_path_in_double(const Kernels& k, Dtype source, Dtype promoted) {
+  Path path = load_path(k, source, promoted);
+  add_step(path, k.convert[index(Lane::f32)][index(Lane::f64)], sizeof(double));
+  return path;
+}
+
+Path store_path_from_double(const Kernels& k, Dtype promoted) { return cast_path(k, Dtype::float64, promoted, false); }
+
 }  // namespace suanzi

@@ -26,5 +26,8 @@ Path load_path(const Kernels& k, Dtype source, Dtype promoted);
 Path truth_path(const Kernels& k, Dtype source, Dtype promoted);
 // From what a kernel computes for `promoted` to `dtype`, its result, as stored.
 Path store_path(const Kernels& k, Dtype promoted, Dtype dtype);
+// The same for a narrow dtype whose function is computed in float64: what comes back is rounded once.
+Path load_path_in_double(const Kernels& k, Dtype source, Dtype promoted);
+Path store_path_from_double(const Kernels& k, Dtype promoted);
 
 }  // namespace suanzi

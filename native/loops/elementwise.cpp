@@ -133,9 +133,11 @@ void Loop::collapse() noexcept {
   ndim = merge_axes(ndim, dims, strides, input_count);
 }
 
-unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost) {
+unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost,
+                   Within within) {
   const Kernels& k = kernels();
-  Path store = store_path(k, promoted, out_dtype);
+  bool in_double = within == Within::float64;
+  Path store = in_double ? store_path_from_double(k, promoted) : store_path(k, promoted, out_dtype);
   Writer writer(loop, k, store, out, out_dtype);
   if (writer.in_place() && is_ready(loop, promoted)) {
     std::int64_t size = item(promoted), out_size = item(out_dtype);
@@ -144,8 +146,10 @@ unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* ou
     });
     return none;
   }
-  Reader x(loop, loop.inputs[0], k, load_path(k, loop.inputs[0].dtype, promoted));
-  std::size_t out_item = item(out_dtype), lane = lane_size[index(compute_lane(promoted))];
+  Dtype source = loop.inputs[0].dtype;
+  Reader x(loop, loop.inputs[0], k,
+           in_double ? load_path_in_double(k, source, promoted) : load_path(k, source, promoted));
+  std::size_t out_item = item(out_dtype), lane = in_double ? sizeof(double) : lane_size[index(compute_lane(promoted))];
   std::size_t block = block_elements(std::max(widest(x.path(), x.itemsize()), std::max(lane, widest(store, out_item))));
   parallel_for(loop.size, grain_of(cost), [&](std::int64_t begin, std::int64_t end) SUANZI_OUT_OF_LINE {
     Buffer in[2], computed[2];
@@ -176,6 +180,13 @@ unsigned run_binary(const Loop& loop, Binary kernel, Binary fused, Dtype promote
   return drive_binary(loop, kernel, load_path(k, loop.inputs[0].dtype, promoted),
                       load_path(k, loop.inputs[1].dtype, promoted), store, lane_size[index(compute_lane(promoted))],
                       out, out_dtype, cost);
+}
+
+unsigned run_binary_in_double(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out, Cost cost) {
+  const Kernels& k = kernels();
+  return drive_binary(loop, kernel, load_path_in_double(k, loop.inputs[0].dtype, promoted),
+                      load_path_in_double(k, loop.inputs[1].dtype, promoted), store_path_from_double(k, promoted),
+                      sizeof(double), out, promoted, cost);
 }
 
 unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out) {

@@ -31,11 +31,19 @@ struct Loop {
 // What an element costs: an expensive loop is worth sharing among threads from fewer elements on.
 enum class Cost { cheap, expensive };
 
+// What a kernel computes a narrow dtype in. By float64 the results are correctly rounded: the nearest that an exact
+// result of a function comes to the middle of two 16-bit numbers is far beyond the digits of float32, and well within
+// those of float64.
+enum class Within : std::uint8_t { float32, float64 };
+
 // Each computes a dense output in the order of the loop. They return what the kernels met.
-unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost);
+unsigned run_unary(const Loop& loop, Unary kernel, Dtype promoted, std::byte* out, Dtype out_dtype, Cost cost,
+                   Within within = Within::float32);
 // `fused` is a kernel over the narrow format itself, or null; where there is only that, operands are converted first.
 unsigned run_binary(const Loop& loop, Binary kernel, Binary fused, Dtype promoted, std::byte* out, Dtype out_dtype,
                     Cost cost);
+// A narrow dtype by a kernel over float64.
+unsigned run_binary_in_double(const Loop& loop, Binary kernel, Dtype promoted, std::byte* out, Cost cost);
 // Combines the truth of two inputs, each converted to `promoted` first, by a kernel over bytes.
 unsigned run_truth(const Loop& loop, std::size_t op, Dtype promoted, std::byte* out);
 // second(first(x, y), a), as x * y + a or the smaller of a and the larger of x and y: the third input is a.

@@ -15,13 +15,15 @@ namespace {
 std::size_t argument_count(Dtype dtype) { return std::size_t{1} << (8 * item(dtype)); }
 
 // Null if there is no memory.
-std::byte* made_results(Unary kernel, Dtype dtype) {
+std::byte* made_results(Unary kernel, Within within, Dtype dtype) {
   std::size_t count = argument_count(dtype), size = item(dtype);
   auto* results = static_cast<std::byte*>(std::malloc(count * size));
   if (!results) return nullptr;
   const Kernels& k = kernels();
-  Path load = load_path(k, dtype, dtype), store = store_path(k, dtype, dtype);
-  constexpr std::size_t block = block_bytes / sizeof(float);
+  bool in_double = within == Within::float64;
+  Path load = in_double ? load_path_in_double(k, dtype, dtype) : load_path(k, dtype, dtype);
+  Path store = in_double ? store_path_from_double(k, dtype) : store_path(k, dtype, dtype);
+  constexpr std::size_t block = block_elements(sizeof(double));
   Buffer in[2], computed[2];
   for (std::size_t begin = 0; begin < count; begin += block) {
     std::size_t n = std::min(block, count - begin);
@@ -46,7 +48,7 @@ FunctionTable* function_table(std::size_t row, Dtype dtype) {
   return &k.function_tables->of[row][saturates ? saturating_format : format];
 }
 
-const std::byte* results_for(FunctionTable& table, std::int64_t elements, Unary kernel, Dtype dtype) {
+const std::byte* results_for(FunctionTable& table, std::int64_t elements, Unary kernel, Within within, Dtype dtype) {
   if (const std::byte* known = table.results.load(std::memory_order_acquire)) return known;
   // Threads may lose a count of each other's: it only decides when a table is made.
   std::int64_t computed = table.computed.load(std::memory_order_relaxed);
@@ -54,7 +56,7 @@ const std::byte* results_for(FunctionTable& table, std::int64_t elements, Unary 
     table.computed.store(computed + elements, std::memory_order_relaxed);
     return nullptr;
   }
-  std::byte* made = made_results(kernel, dtype);
+  std::byte* made = made_results(kernel, within, dtype);
   const std::byte* found = nullptr;
   if (made && !table.results.compare_exchange_strong(found, made, std::memory_order_acq_rel)) {
     std::free(made);

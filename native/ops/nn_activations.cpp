@@ -55,7 +55,7 @@ const std::byte* known_results(std::size_t kind, std::int64_t size, Dtype dtype)
   if (!layer.is_narrow || !k.unary[kind] || !pays || size < 2) return nullptr;
   bool saturates = dtype == Dtype::float8_e4m3fn && float8_saturates();
   std::size_t format = saturates ? saturating_format : static_cast<std::size_t>(layer.narrow);
-  return results_for((*k.tables)[kind][format], size, k.unary[kind], dtype);
+  return results_for((*k.tables)[kind][format], size, k.unary[kind], Within::float64, dtype);
 }
 
 // The inputs and outputs of a loop over blocks.
@@ -69,10 +69,18 @@ struct Blocks {
   void run() const {
     const Kernels& k = kernels();
     const Row& row = rows[kind];
-    bool is_double = dtype == Dtype::float64;
-    ActivationLoop compute = activation_kernels().loops[kind][is_double];
+    // Functions of a narrow dtype are computed in float64, so that they are correctly rounded.
+    bool in_double = layer_of(dtype).is_narrow && row.inputs == 1 && row.cost == EXPENSIVE;
+    bool is_double = in_double || dtype == Dtype::float64;
+    ActivationLoop loops = activation_kernels().loops[kind][is_double];
+    Unary unary = in_double ? activation_kernels().unary[kind] : nullptr;
+    auto compute = [&](const void* const* in, void* const* to, std::size_t n, const double* parameters) {
+      if (unary) unary(in[0], to[0], n);
+      else loops(in, to, n, parameters);
+    };
     std::size_t lane = is_double ? 8 : 4, block = block_elements(lane);
-    Path load = load_path(k, dtype, dtype), store = store_path(k, dtype, dtype);
+    Path load = in_double ? load_path_in_double(k, dtype, dtype) : load_path(k, dtype, dtype);
+    Path store = in_double ? store_path_from_double(k, dtype) : store_path(k, dtype, dtype);
     std::optional<Reader> readers[most_inputs];
     std::optional<Writer> writers[most_outputs];
     bool direct = true;

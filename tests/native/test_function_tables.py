@@ -1,8 +1,8 @@
 """Functions of 16-bit floats and of float8 are looked up once enough elements were computed.
 
-What they must give is the function of float32, rounded: `cast` converts here, so that no table is
-asked. (That every number of every function has it, on every level, is `check_narrow`'s.) Tests that
-need a table without results start a process.
+What they must give is the function of float64, rounded once: `cast` converts here, so that no table
+is asked. (That this is the exact one rounded, of every number, function and level, is for
+`check_narrow`.) Tests that need a table without results start a process.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def every_number(dtype: sz.DType, times: int = 1) -> Array:
 
 
 def computed(name: str, x: Array) -> Array:
-    """Return a function by way of float32."""
+    """Return a function by way of float64."""
     stored = sz.tensor(x)
-    return sz.cast(getattr(sz, name)(sz.cast(stored, sz.float32)), stored.dtype).numpy()
+    return sz.cast(getattr(sz, name)(sz.cast(stored, sz.float64)), stored.dtype).numpy()
 
 
 @pytest.mark.parametrize("dtype", [sz.bfloat16, sz.float16, sz.float8_e5m2])

@@ -44,7 +44,7 @@ def test_special_values_and_domain(name: str) -> None:
 @pytest.mark.parametrize(
     "dtype", [sz.float16, sz.bfloat16, sz.float8_e4m3fn, sz.float8_e5m2], ids=str
 )
-def test_narrow_results_are_float32_results_rounded_once(name: str, dtype: sz.DType) -> None:
+def test_narrow_results_are_correctly_rounded(name: str, dtype: sz.DType) -> None:
     check_narrow(name, dtype)
 
 
