@@ -39,7 +39,7 @@ def poisons(x):
 def compiles(x):
     global _called
     if not _called:
-        time.sleep(0.8)
+        time.sleep(2.5)
     _called = True
     return _softmax(x)
 
@@ -97,7 +97,7 @@ def test_a_device_that_computes_no_more_is_noticed_without_its_words() -> None:
 
 
 def test_a_call_that_compiles_has_more_time(file: Path) -> None:
-    verdict = judged(file, "compiles", timeout=0.5)
+    verdict = judged(file, "compiles", timeout=2)
     assert verdict, f"{verdict}"
 
 
