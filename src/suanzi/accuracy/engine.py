@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.accuracy import samples
-from suanzi.accuracy.errors import At, Tally, exact_values, judged, settle
+from suanzi.accuracy.errors import At, Tally, WrongReference, exact_values, judged, settle
 from suanzi.accuracy.functions import FUNCTIONS, Function
 from suanzi.accuracy.inputs import WIDTHS, Bits, both_signs, every, neighbours, sample, values
 from suanzi.accuracy.pairs import every_pair, near_pairs, sampled_pairs
@@ -141,9 +141,9 @@ def measured(sweeper: Sweeper, task: Task, seed: int) -> Tally | str:
         if isinstance(f, Sampled):
             return _sampled(sweeper, f, task.dtype, seed)
         total = _counted(sweeper, f, task, seed)
-    except NotMeasured as reason:
+        settle(f, task.dtype, total)
+    except (NotMeasured, WrongReference) as reason:
         return str(reason)
-    settle(f, task.dtype, total)
     return total
 
 

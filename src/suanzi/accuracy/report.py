@@ -172,6 +172,8 @@ def _row(row: Row) -> dict[str, Any]:
         "wrong_special_at": at_text(row, tally.special_at), "flushed": tally.flushed,
         "out_of_order": tally.order, "asymmetric": tally.asymmetric,
     }  # fmt: skip
+    if tally.undecided:
+        found["undecided"] = tally.undecided
     if tally.cases:
         found["cases"] = tally.cases
     return about | found
@@ -192,7 +194,8 @@ def _read_row(data: Mapping[str, Any]) -> Row:
         above_one=int(data["above_one"]), histogram=[int(n) for n in data["histogram"]],
         special=int(data["wrong_special"]), special_at=_read_at(data, data["wrong_special_at"]),
         flushed=int(data["flushed"]), order=int(data["out_of_order"]),
-        asymmetric=int(data["asymmetric"]), cases=[dict(one) for one in data.get("cases", ())],
+        asymmetric=int(data["asymmetric"]), undecided=int(data.get("undecided", 0)),
+        cases=[dict(one) for one in data.get("cases", ())],
     )  # fmt: skip
     if len(row.tally.histogram) != len(EDGES) + 1:
         raise ValueError(f"a histogram of {len(row.tally.histogram)} counts")

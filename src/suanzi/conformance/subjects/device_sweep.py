@@ -58,6 +58,7 @@ def swept(adapter: Any, question: dict[str, Any]) -> dict[str, Any]:
     counted = tallies.judged(
         torch, question["form"], wide, result, exact, narrow=references.NARROW,
         skip=torch.isinf(wide) if question["limits"] else None, zero=question["zero"],
+        most=16 * tallies.MOST,
     )  # fmt: skip
     del wide, exact
     places = [counted["worst_at"], counted["special_at"] or 0, *counted["disputed"]]
