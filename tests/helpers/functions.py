@@ -18,7 +18,7 @@ import suanzi as sz
 from helpers.ulp import assert_within
 from suanzi import _core
 from suanzi.accuracy.errors import judged, settle
-from suanzi.accuracy.functions import function as measured_function
+from suanzi.accuracy.functions import FUNCTIONS as MEASURED
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.truth.functions import FUNCTIONS, INF, NAN, Function
 from suanzi.tensors.exchange import from_numpy, numpy_dtype
@@ -170,11 +170,11 @@ def check_narrow(name: str, dtype: sz.DType) -> None:
     """
     bits = np.arange(2 ** (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     x = sz.tensor(bits.view(numpy_dtype(dtype)))
-    function, measured = getattr(sz, name, None) or getattr(sz.nn, name), measured_function(name)
+    function, measured = getattr(sz, name, None) or getattr(sz.nn, name), MEASURED[name]
     for level in every_level():
         found = function(x)
         assert found.dtype is dtype
-        tally = judged(measured, dtype.name, _plain(x), _plain(found))
+        tally = judged(measured, dtype.name, (_plain(x),), _plain(found))
         settle(measured, dtype.name, tally)
         assert (tally.wrong, tally.special, tally.flushed) == (0, 0, 0), (name, level, tally)
         part = slice(7, None, 1021)

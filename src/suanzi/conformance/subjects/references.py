@@ -31,7 +31,7 @@ FORMULAS = {
     "deg2rad": "x * (pi / 180)",
     "rad2deg": "x * (180 / pi)",
     "sigmoid": _SIGMOID,
-    "log_sigmoid": "where(x < 0, x, 0.0) - log1p(exp(-abs(x)))",
+    "log_sigmoid": "-(log1p(exp(-abs(x))) - where(x < 0, x, 0.0))",
     "softplus": _SOFTPLUS,
     "softsign": "x / (1.0 + abs(x))",
     "silu": f"x * {_SIGMOID}",
