@@ -162,4 +162,4 @@ WIDE: list[Entry] = [
 
 @table(WIDE)
 def test_misreadings_are_noticed(op: str, reading: Reading) -> None:
-    assert notices(op, reading, quick=False)
+    assert notices(op, reading, quick=False, dtypes=vars(reading)["dtypes"])

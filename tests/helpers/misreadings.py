@@ -106,6 +106,7 @@ def made(
         several = found if isinstance(found, tuple) else (found,)
         return status, *(back(x, y, keep_dtype) for x, y in zip(several, seen, strict=True))
 
+    reading.dtypes = dtypes  # type: ignore[attr-defined]
     return reading
 
 
@@ -262,13 +263,15 @@ def notices(
     quick: bool,
     rules: str = "cann",
     groups: frozenset[str] = OWN,
+    dtypes: Collection[str] | None = None,
 ) -> str | None:
-    """Return the first case that a misreading fails, or that mixes readings."""
+    """Return the first case, of all dtypes or some, that a misreading fails, or mixes readings."""
+    some = None if dtypes is None else frozenset(dtypes)
     subject = _Watched(Misread(reading))
     every: list[Case] = []
     # Most are found by the first group; large cases take long to make.
     for group in sorted(groups, key=lambda name: (name == "sizes", [*GROUPS].index(name))):
-        for case in _cases(op, quick, rules, frozenset({group})):
+        for case in _cases(op, quick, rules, group, some):
             if (found := subject.judged(case)) is not None and found.outcome == "failed":
                 return case.id
             every.append(case)
@@ -318,11 +321,18 @@ def always_notices(op: str, reading: Reading) -> bool:
     found = notices(op, reading, quick=True)
     if found is None:
         return False
-    group = frozenset({found.split("/")[1]})
-    return notices(op, reading, quick=False, groups=group) is not None
+    group, dtype = found.split("/")[1:3]
+    # What the cases of a dtype notice, all cases do; there are far fewer of them to make.
+    of_dtype = None if dtype == "any" else dtype.split("-")
+    return any(
+        notices(op, reading, quick=False, groups=frozenset({group}), dtypes=dtypes)
+        for dtypes in (of_dtype, None)
+    )
 
 
 @lru_cache(32)
-def _cases(op: str, quick: bool, rules: str, groups: frozenset[str]) -> list[Case]:
-    found = cases(op, Wanted(groups, quick=quick, rules=rules))
+def _cases(
+    op: str, quick: bool, rules: str, group: str, dtypes: frozenset[str] | None
+) -> list[Case]:
+    found = cases(op, Wanted(frozenset({group}), dtypes, quick=quick, rules=rules))
     return [replace(case, expect=cache(case.expect)) for case in found]
