@@ -460,12 +460,11 @@ void activation_loop(const void* const* in, void* const* out, std::size_t n, con
   for (std::size_t k = 0; k < outputs; ++k) std::memcpy(y[k] + whole, made[k], rest * sizeof(T));
 }
 
-// The loop of one input and no parameters over float64, as narrow formats are computed by it. Near 0 some are x/2 and
-// a little more, which float64 does not have, and which counts where x/2 is in the middle of two numbers.
+// The loop of one input over float64, as narrow formats are computed by it. Near 0 some are x/2 and a little more,
+// which float64 does not have, and which counts where x/2 is in the middle of two numbers.
 template <ActivationLoop loop, bool is_half_near_0>
-void unary_loop_of(const void* in, void* out, std::size_t n) {
-  const f64 unused[2] = {};
-  loop(&in, &out, n, unused);
+void unary_loop_of(const void* in, void* out, std::size_t n, const f64* parameters) {
+  loop(&in, &out, n, parameters);
   if constexpr (is_half_near_0) {
     auto* x = static_cast<const f64*>(in);
     auto* y = static_cast<f64*>(out);
@@ -491,9 +490,11 @@ ActivationKernels make_table() {
 #define ACTIVATION(name, inputs, outputs, cost, ...)                                                              \
   k.loops[static_cast<std::size_t>(Activation::name)][0] = &activation_loop<Functor<name>, inputs, outputs, f32>; \
   k.loops[static_cast<std::size_t>(Activation::name)][1] = &activation_loop<Functor<name>, inputs, outputs, f64>; \
-  if constexpr (inputs == 1 && sizeof(#__VA_ARGS__) == 1)                                                         \
-    k.unary[static_cast<std::size_t>(Activation::name)] =                                                         \
-        &unary_loop_of<&activation_loop<Functor<name>, 1, 1, f64>, is_half_near_0(#name)>;
+  if constexpr (inputs == 1)                                                                                      \
+    k.unary[static_cast<std::size_t>(Activation::name)] = [](const void* in, void* out, std::size_t n) {          \
+      const f64 defaults[] = {__VA_ARGS__ __VA_OPT__(, ) 0};                                                      \
+      unary_loop_of<&activation_loop<Functor<name>, 1, 1, f64>, is_half_near_0(#name)>(in, out, n, defaults);     \
+    };
 #include "kernels/nn_activations.def"
 #undef ACTIVATION
   return k;

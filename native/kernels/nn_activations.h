@@ -17,8 +17,8 @@ inline constexpr std::size_t activation_count = static_cast<std::size_t>(Activat
 using ActivationLoop = void (*)(const void* const* in, void* const* out, std::size_t n, const double* parameters);
 
 struct ActivationKernels {
-  ActivationLoop loops[activation_count][2];                      // of f32, of f64
-  Unary unary[activation_count];                                  // of f64, of one input and no parameters; else null
+  ActivationLoop loops[activation_count][2];  // of f32, of f64
+  Unary unary[activation_count];              // of f64, of one input and default parameters; else null
   FunctionTable (*tables)[activation_count][table_format_count];  // results of narrow formats
 };
 

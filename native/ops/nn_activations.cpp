@@ -47,12 +47,16 @@ constexpr Row rows[] = {
 
 constexpr std::size_t index(Activation kind) { return static_cast<std::size_t>(kind); }
 
+bool are_defaults(std::size_t kind, const double* parameters) {
+  return std::equal(parameters, parameters + rows[kind].parameters, rows[kind].defaults);
+}
+
 // What is known of all arguments of a 16-bit format or a byte; null where that is computed.
-const std::byte* known_results(std::size_t kind, std::int64_t size, Dtype dtype) {
+const std::byte* known_results(std::size_t kind, std::int64_t size, Dtype dtype, const double* parameters) {
   const ActivationKernels& k = activation_kernels();
   const Layer& layer = layer_of(dtype);
   bool pays = rows[kind].cost == EXPENSIVE || item(dtype) == 1;
-  if (!layer.is_narrow || !k.unary[kind] || !pays || size < 2) return nullptr;
+  if (!layer.is_narrow || !k.unary[kind] || !pays || size < 2 || !are_defaults(kind, parameters)) return nullptr;
   bool saturates = dtype == Dtype::float8_e4m3fn && float8_saturates();
   std::size_t format = saturates ? saturating_format : static_cast<std::size_t>(layer.narrow);
   return results_for((*k.tables)[kind][format], size, k.unary[kind], Within::float64, dtype);
@@ -73,7 +77,7 @@ struct Blocks {
     bool in_double = layer_of(dtype).is_narrow && row.inputs == 1 && row.cost == EXPENSIVE;
     bool is_double = in_double || dtype == Dtype::float64;
     ActivationLoop loops = activation_kernels().loops[kind][is_double];
-    Unary unary = in_double ? activation_kernels().unary[kind] : nullptr;
+    Unary unary = in_double && are_defaults(kind, parameters) ? activation_kernels().unary[kind] : nullptr;
     auto compute = [&](const void* const* in, void* const* to, std::size_t n, const double* parameters) {
       if (unary) unary(in[0], to[0], n);
       else loops(in, to, n, parameters);
@@ -118,7 +122,8 @@ struct Blocks {
 };
 
 void run(std::size_t kind, const Loop& loop, Dtype dtype, std::byte* const* out, const double* parameters) {
-  if (const std::byte* results = known_results(kind, loop.size, dtype)) return run_lookup(loop, results, out[0]);
+  if (const std::byte* results = known_results(kind, loop.size, dtype, parameters))
+    return run_lookup(loop, results, out[0]);
   Blocks{kind, loop, dtype, out, parameters}.run();
 }
 
