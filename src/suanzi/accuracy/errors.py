@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
@@ -24,6 +25,8 @@ At = tuple[float, ...]
 
 _DIGITS = 400
 """Bits of mpmath's numbers: float64's range and more."""
+EXACT = threading.RLock()
+"""Whoever computes with all digits: the precision of mpmath and of truths is that of a process."""
 _ADDED = ("count", "total", "wrong", "above_one", "special", "flushed", "order", "asymmetric",
           "undecided")  # fmt: skip
 
@@ -188,7 +191,7 @@ def tally_of(counted: Mapping[str, Any], at: Any, found: Any) -> Tally:
 
 def settle(f: Function, dtype: str, tally: Tally) -> None:
     """Decide what float64 could not, and compute the worst error with all digits."""
-    with mpmath.workprec(_DIGITS):
+    with EXACT, mpmath.workprec(_DIGITS):
         _settle(f, dtype, tally)
 
 
@@ -227,7 +230,7 @@ def exact_values(f: Function, *at: Array) -> tuple[Array, Array]:
     some = np.isfinite(found) & (found != 0)
     for x in at:
         some &= np.isfinite(x)
-    with mpmath.workprec(_DIGITS):
+    with EXACT, mpmath.workprec(_DIGITS):
         for i in np.flatnonzero(some):
             value = exactly(f, *(float(x[i]) for x in at))
             found[i] = round_exact(value, "float64")

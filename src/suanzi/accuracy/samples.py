@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi import truth
-from suanzi.accuracy.errors import Tally, form_of, tally_of
+from suanzi.accuracy.errors import EXACT, Tally, form_of, tally_of
 from suanzi.accuracy.inputs import Bits, values
 from suanzi.accuracy.pairs import bits_of_values
 from suanzi.conformance.subjects import tallies
@@ -165,7 +165,8 @@ def cases(f: Sampled, dtype: str, seed: int) -> Iterator[Case]:
 def judged(f: Sampled, dtype: str, case: Case, found: Bits) -> Tally:
     """Compare the result of a case with the truth."""
     operands = {name: values(bits, dtype) for name, bits in case.operands.items()}
-    exact, rest = _truth(f, dtype, operands, case.given)
+    with EXACT:
+        exact, rest = _truth(f, dtype, operands, case.given)
     y = values(found, dtype)
     form: dict[str, Any] = dict(form_of(dtype))
     unit = units(np.maximum(np.abs(exact), f.floor), ROUNDED[dtype])
