@@ -53,6 +53,7 @@ judgement
 replay
 conformance.plugin conformance.suite conformance.second_judge conformance.submission
 agents
+site
 cli
 """.strip().splitlines()
 

@@ -58,11 +58,18 @@ def test_the_command_says_right_and_wrong(folder: Path) -> None:
     shape = ["--op", "softmax", "--dtype", "f32", "--shape", "3x40"]
     good = run(folder, "kernels.py::good", *shape)
     assert (good.returncode, "is right" in good.stdout) == (0, True), good.stderr
-    bad = run(folder, "kernels.py::bad", *shape, "--json", "--script", "show.py")
+    bad = run(
+        folder, "kernels.py::bad", *shape, "--json", "--script", "show.py", "--html", "it.html"
+    )
     found = json.loads(bad.stdout)
     assert bad.returncode == 1
     assert found["findings"][0]["code"] == "JD201"
     assert not found["right"]
+    page = (folder / "it.html").read_text("utf-8")
+    assert "<title>kernels.py::bad as nn:softmax: wrong</title>" in page
+    assert "JD201" in page
+    assert page.count("<script") == 1
+    assert "http" not in page.replace("http-equiv", "")
     script = (folder / "show.py").read_text()
     shown = subprocess.run([sys.executable, "show.py"], cwd=folder, capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr

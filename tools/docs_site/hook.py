@@ -16,9 +16,13 @@ ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 from docs_site import fragments, operators  # noqa: E402
+from suanzi.site import html  # noqa: E402
 
 COPIED = {"contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
 """Pages that are files of the repository's root."""
+
+PAGE = "explore/index.html"
+"""The page of `suanzi site`."""
 
 MORE = "Guides"
 """The section for pages that the navigation does not name."""
@@ -43,10 +47,11 @@ def _leaves(nav: Any) -> list[str]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the reference, the copied pages and the colours of code."""
+    """Add the reference, the copied pages, the page of `suanzi site` and the colours of code."""
     made = operators.pages() | {
         page: (ROOT / source).read_text("utf-8") for page, source in COPIED.items()
     }
+    made[PAGE] = html()
     made["highlight.css"] = HtmlFormatter().get_style_defs(".codehilite")
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
@@ -61,8 +66,9 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Link interfaces to the reference, and lead links out of docs/ to the copied pages."""
+    """Link interfaces and the explorer, and lead links out of docs/ to the copied pages."""
     up = "../" * page.file.src_uri.count("/")
+    markdown = markdown.replace(f"`{PAGE}`", f"[`{PAGE}`]({up}{PAGE})")
     for path, source in COPIED.items():
         markdown = re.sub(rf"\]\((\.\./)+{re.escape(source)}", f"]({up}{path}", markdown)
     return fragments.MARK.sub(lambda part: operators.linked(part[0], up), markdown)

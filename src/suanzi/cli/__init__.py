@@ -24,6 +24,7 @@ from suanzi.cli import judge as cli_judge
 from suanzi.cli import mcp as cli_mcp
 from suanzi.cli import port as cli_port
 from suanzi.cli import render as _render
+from suanzi.cli import site as cli_site
 from suanzi.cli import skill as cli_skill
 from suanzi.cli import standards as cli_standards
 from suanzi.cli import submit as cli_submit
@@ -428,6 +429,7 @@ app.command(cli_check.header)
 app.command(cli_config.config)
 app.command(cli_judge.judge)
 app.command(cli_accuracy.accuracy)
+app.command(cli_site.site)
 app.command(cli_standards.standards)
 app.command(cli_skill.command_of(app))
 app.command(cli_mcp.mcp)

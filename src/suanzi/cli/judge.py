@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from suanzi._files import write_file
 from suanzi._text import printable
-from suanzi.cli.typed import Flag, Json, Python, Words
+from suanzi.cli.typed import Flag, Html, Json, Python, Words
 from suanzi.status import InvalidArgument
 
 
@@ -32,6 +32,7 @@ def judge(
     timeout: float = 30.0,
     seconds: float | None = None,
     script: str | None = None,
+    html: Html = None,
     export: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
     json: Json = False,
 ) -> int:
@@ -43,7 +44,7 @@ def judge(
     ```
     suanzi judge kernels.py::my_softmax --op softmax
     suanzi judge kernels.py::my_rms_norm --op rms_norm --dtype bf16,f16 --param eps=1e-6
-    suanzi judge kernels.py::my_softmax --op softmax --standard ttk,assert-close
+    suanzi judge kernels.py::my_softmax --op softmax --standard ttk,assert-close --html verdict.html
     suanzi judge ./libvendor.so --op add
     suanzi judge --command './my_kernel {inputs} {output}' --op softmax --dtype f32
     suanzi judge --op softmax --export ttk cases
@@ -106,8 +107,9 @@ def judge(
         op, accumulate=accumulate, standards=_several(standard), backward=backward, **asked
     )
     of = kernel_backend(kernel, command=command, framework=framework, device=device, python=python)
-    if script is not None and not Path(script).absolute().parent.is_dir():
-        raise InvalidArgument(f"judge: --script: the folder of {script!r} does not exist.")
+    for option, file in (("--script", script), ("--html", html)):
+        if file is not None and not Path(file).absolute().parent.is_dir():
+            raise InvalidArgument(f"judge: {option}: the folder of {file!r} does not exist.")
     progress = _dots if sys.stderr.isatty() and not json else None
     with children_ended():
         found = judge_in_child(
@@ -116,6 +118,8 @@ def judge(
         )  # fmt: skip
     for line in (found.to_json() if json else str(found)).splitlines():
         print(line if json else printable(line))
+    if html is not None:
+        write_file(html, found.to_html())
     if script is not None and found.script:
         write_file(script, found.script)
         print(f"Written to {script}: a program that shows the first failure.", file=sys.stderr)

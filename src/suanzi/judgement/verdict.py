@@ -140,6 +140,12 @@ class Verdict:
         """Return the verdict as JSON."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False, default=str)
 
+    def to_html(self) -> str:
+        """Return the verdict as one HTML file."""
+        from suanzi.judgement.page import to_html
+
+        return to_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as data, as its JSON has it."""
         return {

@@ -1,0 +1,92 @@
+"""The results of `suanzi accuracy` as the page has them: numbers of few digits, rows as lists."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from suanzi.status import InvalidArgument
+
+SCHEMA = "suanzi-accuracy/"
+TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "paddle": "Paddle",
+          "mindspore": "MindSpore", "openvino": "OpenVINO"}  # fmt: skip
+_COLUMNS = (
+    "function", "dtype", "arguments", "count", "worst", "worst_at", "worst_found", "mean",
+    "not_correctly_rounded", "above_one", "histogram", "wrong_special", "wrong_special_at",
+    "flushed", "out_of_order", "asymmetric", "curve", "missing",
+)  # fmt: skip
+
+
+def accuracy(files: Iterable[Path]) -> dict[str, Any]:
+    """Return what was measured of every backend; suanzi comes first."""
+    found = [_read(path) for path in files]
+    found.sort(key=lambda one: (one["subject"]["name"] != "suanzi", _title(one["subject"]).lower()))
+    return {"columns": _COLUMNS, "subjects": [_subject(one) for one in found]}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidArgument(f"site: {str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"site: {str(path)!r} is not JSON: {error}.") from None
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not str(schema).startswith(SCHEMA):
+        raise InvalidArgument(
+            f"site: {str(path)!r} has the schema {schema!r}; give files that `suanzi accuracy "
+            f"--json FILE` wrote ({SCHEMA}1)."
+        )
+    return dict(data)
+
+
+def _title(subject: dict[str, Any]) -> str:
+    name = str(subject["name"])
+    return TITLES.get(name, name)
+
+
+def _subject(one: dict[str, Any]) -> dict[str, Any]:
+    subject = one["subject"]
+    words = ["suanzi", "accuracy", "--backend", str(subject["title"])]
+    for option in ("device", "level"):
+        if subject.get(option):
+            words += [f"--{option}", str(subject[option])]
+    return {
+        "title": _title(subject),
+        "version": re.split("[+-]", str(subject["version"]))[0],
+        "on": ", ".join(filter(None, (subject.get("device"), subject.get("level")))),
+        "machine": subject.get("on") or one["machine"]["processor"],
+        "measured": one["measured"],
+        "command": shlex.join(words),
+        "edges": one["edges"],
+        "rows": [_row(row) for row in one["rows"]],
+    }
+
+
+def _row(row: dict[str, Any]) -> list[Any]:
+    """Return a row as a list, without what is zero or empty at its end."""
+    given = row | {"curve": _curve(row), "histogram": _trimmed(row.get("histogram", []))}
+    return _trimmed([_short(given.get(name, 0) or 0) for name in _COLUMNS])
+
+
+def _curve(row: dict[str, Any]) -> list[Any]:
+    """Return the worst error by length and condition, of what was measured by samples."""
+    return [
+        [one["length"], one.get("condition", 1), one["worst"]] for one in row.get("lengths", [])
+    ]
+
+
+def _trimmed(values: list[Any]) -> list[Any]:
+    while values and values[-1] in (0, "", []):
+        values = values[:-1]
+    return values
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_short(one) for one in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value

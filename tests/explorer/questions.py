@@ -1,0 +1,70 @@
+"""Questions about promotion, and what the engine answers, in the form that the page answers in."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import suanzi as sz
+from suanzi.promote.operands import NUMBER_KINDS, typed_operand
+from suanzi.promote.operators import OPERATORS, OUTSIDE, OperatorClass
+from suanzi.site.promotion import NUMBERS, NUMERIC
+
+DTYPES = [d.name for d in NUMERIC]
+OPERANDS = [
+    *DTYPES, *(f"0d:{name}" for name in DTYPES), *(f"py:{kind}" for kind in NUMBER_KINDS), *NUMBERS,
+]  # fmt: skip
+CLASSES = [one.title for one in OperatorClass]
+
+Question = tuple[list[str], str, str]
+
+
+def questions(count: int, seed: int) -> list[Question]:
+    """Return random questions: operands, a rule set and an operator."""
+    draw = random.Random(seed)
+    named = [*OPERATORS, *OUTSIDE]
+    return [
+        (
+            [draw.choice(OPERANDS) for _ in range(draw.choice((1, 2, 2, 2, 3, 4, 5)))],
+            draw.choice(sz.rule_sets()),
+            draw.choice(CLASSES if draw.random() < 0.5 else named),
+        )
+        for _ in range(count)
+    ]
+
+
+def answer(question: Question) -> dict[str, Any]:
+    """Return what suanzi explains; ``known`` is false where a rule set has no rule."""
+    operands, rules, op = question
+    try:
+        found = sz.explain(*map(typed_operand, operands), rules=rules, op=op)
+    except sz.InvalidArgument:
+        return {"known": False}
+    steps = [f"{step.layer.value}: {step.text}" for step in found.answer.decisions]
+    return {
+        "known": True,
+        "dtype": found.dtype and found.dtype.name,
+        "output": found.output and found.output.name,
+        "layer": found.layer,
+        "reason": found.reason,
+        "steps": list(dict.fromkeys(steps)),
+        "source": found.source,
+        "exact": found.exact,
+        "fix": found.fix and {"text": found.fix.text, "code": found.fix.code},
+        "lost": [
+            {"operand": one.source.name if one.source else "number", "text": str(one)}
+            for one in found.losses
+        ],
+    }
+
+
+ASK = """(questions) => {
+  const engine = promoter(DATA.promotion);
+  const rules = Object.fromEntries(DATA.promotion.rules.map(one => [one.name, one]));
+  return questions.map(([operands, name, op]) => {
+    const found = engine.explain(operands.map(engine.typed), rules[name], engine.operator(op));
+    delete found.rules;
+    return found;
+  });
+}"""
+"""A function in JavaScript that has the page answer questions."""
