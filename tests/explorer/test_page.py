@@ -188,7 +188,7 @@ def test_bad_arguments_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ([str(file)], "is a file; give a folder"),
         ([str(full)], "has other files in it"),
         ([str(file / "below")], "cannot be written: Not a directory"),
-        ([str(tmp_path / "new"), "--accuracy", str(file)], "suanzi accuracy --json"),
+        ([str(tmp_path / "new"), "--accuracy", str(file)], "is not a report of `suanzi accuracy"),
         ([str(tmp_path / "new"), "--accuracy", "none.json"], "cannot be read: No such file"),
         ([str(tmp_path / "new"), "--check", str(file)], "report"),
     ):

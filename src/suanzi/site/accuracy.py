@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from suanzi.status import InvalidArgument
+from suanzi.accuracy.report import read
 
-SCHEMA = "suanzi-accuracy/"
 TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "paddle": "Paddle",
           "mindspore": "MindSpore", "openvino": "OpenVINO"}  # fmt: skip
 _COLUMNS = (
@@ -23,25 +21,9 @@ _COLUMNS = (
 
 def accuracy(files: Iterable[Path]) -> dict[str, Any]:
     """Return what was measured of every backend; suanzi comes first."""
-    found = [_read(path) for path in files]
+    found = [read(str(path)).to_dict() for path in files]
     found.sort(key=lambda one: (one["subject"]["name"] != "suanzi", _title(one["subject"]).lower()))
     return {"columns": _COLUMNS, "subjects": [_subject(one) for one in found]}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InvalidArgument(f"site: {str(path)!r} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"site: {str(path)!r} is not JSON: {error}.") from None
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if not str(schema).startswith(SCHEMA):
-        raise InvalidArgument(
-            f"site: {str(path)!r} has the schema {schema!r}; give files that `suanzi accuracy "
-            f"--json FILE` wrote ({SCHEMA}1)."
-        )
-    return dict(data)
 
 
 def _title(subject: dict[str, Any]) -> str:
@@ -75,9 +57,7 @@ def _row(row: dict[str, Any]) -> list[Any]:
 
 def _curve(row: dict[str, Any]) -> list[Any]:
     """Return the worst error by length and condition, of what was measured by samples."""
-    return [
-        [one["length"], one.get("condition", 1), one["worst"]] for one in row.get("lengths", [])
-    ]
+    return [[one["length"], one["condition"], one["worst"]] for one in row.get("cases", [])]
 
 
 def _trimmed(values: list[Any]) -> list[Any]:

@@ -96,11 +96,11 @@ const accuracyPart = {
         const id = state.show; change({ show: "" }); $("atlas").querySelector(`[data-show="${id}"]`)?.focus(); } }, t("close"))),
       el("dl", { class: "facts" }, facts), program(`${subject.command} --op ${name} --dtype ${dtype}`),
       el("div", { class: "pictures" }, this.picture("histogram", this.histogram(row, subject.edges)),
-        this.picture("curves", this.curves(peers, row.of), peers), row.curve ? this.picture("by_length", this.lengths(row)) : null));
+        this.picture("curves", this.curves(peers, row.of), peers.map(one => titleOf(A.subjects[one.of]))), row.curve ? this.picture("by_length", this.lengths(row), [...new Set(row.curve.map(([, c]) => c))].map(c => `${t("condition")} ${few(c)}`)) : null));
   },
 
-  picture: (key, drawing, peers = []) => el("figure", {}, el("figcaption", {}, t(key)), drawing,
-    peers.length ? el("p", { class: "legend" }, peers.map((one, i) => el("span", { class: `key line c${i % 8}` }, titleOf(A.subjects[one.of])))) : null),
+  picture: (key, drawing, names = []) => el("figure", {}, el("figcaption", {}, t(key)), drawing,
+    names.length ? el("p", { class: "legend" }, names.map((one, i) => el("span", { class: `key line c${i % 8}` }, one))) : null),
 
   frame(title, children, width = 420, height = 210) {
     return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title, class: "chart" }, svg("title", {}, title), children);
