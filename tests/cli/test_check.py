@@ -248,7 +248,9 @@ class TestFromPython:
         assert found.unused == []
 
 
-def interrupted(folder: Path, subject: str, *more: str) -> tuple[int, str, str, int]:
+def interrupted(
+    folder: Path, subject: str, *more: str, by: int = signal.SIGINT
+) -> tuple[int, str, str, int]:
     """Begin a run of a subject that hangs, end it by Ctrl-C, and return what it said, and whom."""
     (folder / "slow_subject.py").write_text(subject)
     command = [sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter"]
@@ -260,7 +262,7 @@ def interrupted(folder: Path, subject: str, *more: str) -> tuple[int, str, str, 
         while not (hung := list(folder.glob("pid-*"))) and time.monotonic() < until:
             time.sleep(0.1)
         assert hung
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, by)
         out, err = process.communicate(timeout=60)
     return process.returncode, out, err, int(hung[0].name.removeprefix("pid-"))
 
@@ -270,12 +272,14 @@ HANG = """__import__("pathlib").Path(f"pid-{__import__('os').getpid()}").touch()
         if op == 'never'"""
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_interrupted(tmp_path: Path, jobs: str) -> None:
-    """Ctrl-C ends all processes, hung ones too, and what was done is reported."""
+@pytest.mark.parametrize(
+    ("jobs", "by"), [("1", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGTERM)]
+)
+def test_interrupted(tmp_path: Path, jobs: str, by: int) -> None:
+    """Ctrl-C, or `timeout`, ends all processes, hung ones too; what was done is reported."""
     subject = WRONG.replace('if op == "sub"', f'if op == "sub":\n            {HANG}')
     options = ("--op", "create_tensor,add,sub,zeros", "--jobs", jobs, "--timeout", "3000")
-    status, out, err, pid = interrupted(tmp_path, subject, *SMALL[:4], *options)
+    status, out, err, pid = interrupted(tmp_path, subject, *SMALL[:4], *options, by=by)
     assert (status, err) == (3, "")
     assert re.search(
         r"^interrupted \(by hand\), incomplete: \d interfaces? not finished$", out, re.M

@@ -20,6 +20,7 @@ from suanzi._text import printable
 from suanzi.cli import typed
 from suanzi.cli.outputs import check_paths, one_json
 from suanzi.cli.render import for_a_person
+from suanzi.cli.streams import ended_as_by_hand
 from suanzi.cli.typed import CaseRules, Flag, Jobs, Json, Minimal, Python, Verbose, Words
 from suanzi.cli.typed import rules as read_rules
 from suanzi.status import InvalidArgument
@@ -165,7 +166,7 @@ def check(
     outputs = _outputs("check", report, one_json("check", json), junit)
 
     def once(only: Sequence[str]) -> Run:
-        with progress_bar() as progress:
+        with ended_as_by_hand(), progress_bar() as progress:
             return run_check(
                 backend, python=python, device=device, rules=chosen, jobs=jobs, timeout=timeout,
                 deviations=deviations or (), progress=progress, has=_split(has), strict=strict,

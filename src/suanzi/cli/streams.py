@@ -1,10 +1,15 @@
-"""The standard streams of the command: closed, full, narrow, or without most letters."""
+"""What the command shares with others: standard streams, which may be closed, and signals."""
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -36,3 +41,20 @@ def console() -> Console | None:
 def print_no_more() -> None:
     """Discard all further output, so that Python does not try to write it again on exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def ended_as_by_hand() -> Iterator[None]:
+    """Take a request to end, such as that of ``timeout``, for Ctrl-C: what was done is reported."""
+
+    def end(*_: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
