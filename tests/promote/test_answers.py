@@ -397,3 +397,13 @@ class TestDiff:
         assert "only cann: bfloat16, complex32" in str(found)
         assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
         assert "<th>cann</th>" in found._repr_html_()
+
+
+def test_a_fix_makes_no_real_numbers_complex() -> None:
+    """PyTorch on Ascend has no way to float64: complex128 would be exact, and nobody wants it."""
+    real = sz.explain("int32", "bfloat16", rules="torch_npu").fix
+    assert real is not None
+    assert real.text == "cast the int32 operand to float32, though 16777217 becomes 16777216"
+    whole = sz.explain("int32", "complex64", rules="torch").fix
+    assert whole is not None
+    assert "complex128" in whole.text

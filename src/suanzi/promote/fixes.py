@@ -123,11 +123,17 @@ def _casts(found: Answer) -> Iterator[_Option]:
     # Nobody casts to four bits unless four bits are already there.
     targets = [d for d in found.rules.dtypes if d.bits >= min([8, *sizes])]
     targets = [d for d in targets if d not in found.rules.casts]
+    if not any(_is_complex(o) for o in found.operands):
+        targets = [d for d in targets if d.kind != "complex"]  # exact, and of no use to anybody
     for group in [*([o] for o in (*tensors, *numbers)), tensors]:
         for target in targets:
             tried = _try(found, group, target, losing)
             if tried is not None:
                 yield tried
+
+
+def _is_complex(o: Operand) -> bool:
+    return isinstance(o.value, complex) if o.dtype is None else o.dtype.kind == "complex"
 
 
 def _try(
