@@ -1,6 +1,7 @@
 """Writes native/kernels/math_tables.inc: polynomials, and logarithms in more than double precision.
 
     python tools/math_tables.py > native/kernels/math_tables.inc
+    python tools/math_tables.py rounding > native/kernels/rounding_tables.inc
 
 Polynomials interpolate at Chebyshev nodes in 300 bits, which is within a hair of the best there
 is; each line says how far it stays from its function, relative to it.
@@ -9,6 +10,7 @@ is; each line says how far it stays from its function, relative to it.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable, Iterator
 
 from mpmath import chebyfit, mp, mpf
@@ -275,8 +277,46 @@ def slices_in_single() -> Iterator[str]:
         )
 
 
+def rounding_polynomials() -> Iterator[str]:
+    """Yield those of functions of float32 in float64, most within 2^-43 of their functions."""
+    quarter, tiny, half_log = (mp.pi / 4) ** 2, mpf(10) ** -30, mp.log(2) / 2 * mpf("1.0001")
+
+    def rest(f: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:  # f(x) = x + x^3 R(x^2)
+        return lambda t: (f(mp.sqrt(t)) - mp.sqrt(t)) / mp.sqrt(t) ** 3
+
+    def cosine(t: mpf) -> mpf:  # cos(r) = 1 - r^2/2 + r^4 C(r^2)
+        return (mp.cos(mp.sqrt(t)) - 1 + t / 2) / t**2
+
+    def exponential(r: mpf) -> mpf:  # exp(r) = 1 + r + r^2 E(r)
+        return (mp.expm1(r) - r) / r**2 if abs(r) > tiny else mpf(1) / 2 + r / 6
+
+    def logarithm(t: mpf) -> mpf:  # log((1 + s)/(1 - s)) = 2 s + s^3 L(s^2)
+        return 2 * rest(mp.atanh)(t)
+
+    def power(r: mpf) -> mpf:  # 2^r = 1 + r P(r)
+        return mp.expm1(r * mp.log(2)) / r if abs(r) > tiny else mp.log(2)
+
+    eighth, root = mp.tan(mp.pi / 8) * mpf("1.0001"), mp.sqrt(2) * mpf("1.0001")
+    slope = ((root - 1) / (root + 1)) ** 2
+    yield polynomial("sine_rounded", rest(mp.sin), tiny, quarter, 4, False)
+    yield polynomial("cosine_rounded", cosine, tiny, quarter, 4, False)
+    yield polynomial("arcsine_rounded", rest(mp.asin), tiny, mpf(1) / 4, 9, False)
+    yield polynomial("arctangent_rounded", rest(mp.atan), tiny, eighth**2, 7, False)
+    yield polynomial("exponential_rounded", exponential, -half_log, half_log, 7, False)
+    yield polynomial(
+        "exponential_rounded_sixteenth", exponential, -half_log / 16, half_log / 16, 3, False
+    )
+    yield polynomial("logarithm_rounded", logarithm, tiny, slope, 5, False)
+    yield polynomial("logarithm_for_power", logarithm, tiny, slope, 7, False)
+    yield polynomial("power_rounded", power, -mpf(1) / 2, mpf(1) / 2, 8, False)
+
+
 def main() -> None:
     """Print the tables."""
+    if sys.argv[1:] == ["rounding"]:
+        print("// native/kernels/rounding_tables.inc: made by tools/math_tables.py.")
+        print("\n".join(rounding_polynomials()))
+        return
     ln2 = mp.log(2)
     print("// native/kernels/math_tables.inc: made by tools/math_tables.py.")
     print(

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "core/rounding.h"
+
 namespace suanzi {
 namespace {
 
@@ -50,6 +52,7 @@ bool compute_in_place(const Operator& op, PyObject* const (&args)[2]) {
   loop.add(target.data(), promoted, &item);
   loop.add(operands[1].data(), operands[1].dtype, &other_item);
   std::byte* out = target.data();
+  RoundingKept rounding;
   run_loop(target.size, operands, 2, [&] { run_form(op, loop, promoted, out, promoted); });
   return true;
 }

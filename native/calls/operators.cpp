@@ -10,8 +10,10 @@
 #include <span>
 #include <string_view>
 
+#include "core/rounding.h"
 #include "kernels/by_level.h"
 #include "kernels/functions.h"
+#include "loops/correct_rounding.h"
 #include "loops/function_tables.h"
 #include "loops/narrow_pairs.h"
 #include "loops/transposed_inputs.h"
@@ -64,6 +66,8 @@ Within within(const Operator& op, Dtype promoted) {
 
 Unary unary_kernel(const Operator& op, Dtype promoted) {
   if (within(op, promoted) == Within::float64) return kernels().unary[op.kernel][double_lane];
+  if (promoted == Dtype::float32 && rounds_correctly())
+    if (Unary found = correctly_rounded_kernel(op.kernel)) return found;
   auto lane = static_cast<std::size_t>(compute_lane(promoted));
   if (op.is_extended)
     if (Unary found = function_kernels().unary[op.kernel][lane]) return found;
@@ -114,6 +118,8 @@ BinaryKernels binary_kernels(const Operator& op, Dtype promoted) {
     if (Binary found = k.binary[op.kernel][lane]) return {found, nullptr};
   }
   const Kernels& k = kernels();
+  if (promoted == Dtype::float32 && op.kernel == row_of(BinaryOp::pow) && rounds_correctly())
+    return {correctly_rounded_powers, nullptr};
   return {k.binary[op.kernel][lane], is_narrow ? k.fused[op.kernel][format] : nullptr};
 }
 
@@ -234,6 +240,7 @@ PyObject* compute(const Operator& op, const Operand* operands, Dtype promoted, u
   Loop loop;
   together.make_loop(loop);
   std::byte* out = tensor_of(output)->data();
+  RoundingKept rounding;
   run_loop(loop.size, operands, count, [&] {
     if (!CopiedInputs::is_needed(loop)) {
       trouble = run_form(op, loop, promoted, out, out_dtype);

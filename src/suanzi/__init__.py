@@ -27,6 +27,7 @@ from suanzi.quantized import dequantize, quantize
 from suanzi.resolve.differences import DifferenceWarning, difference_warnings
 from suanzi.resolve.domains import domain_errors
 from suanzi.resolve.recording import record
+from suanzi.resolve.rounding import get_rounding, rounding, set_rounding
 from suanzi.rules import *
 from suanzi.saving import load, save
 from suanzi.sparse.forms import dispatch as _dispatch  # noqa: F401 - what operators do there
@@ -61,20 +62,21 @@ __all__ = [
     "fft_r2c_backward", "finfo", "flatten", "flip", "float8_e4m3fn", "float8_e5m2", "float16",
     "float32", "float64", "floor", "floordiv", "from_dlpack", "from_pydata_sparse", "from_scipy",
     "full", "gather", "get_num_threads", "get_printoptions", "get_promotion", "get_provider",
-    "greater", "greater_equal", "iinfo", "imag", "int4", "int8", "int16", "int32", "int64",
-    "interpolate", "inverse", "is_contiguous", "is_finite", "is_inf", "is_nan", "isdtype", "laws",
-    "less", "less_equal", "linear", "linear_bwd_in", "linear_bwd_weight", "linspace", "load", "log",
-    "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or", "logical_xor", "lstsq",
-    "lu", "masked_select", "matmul", "meshgrid", "mod", "mul", "muladd", "multinomial", "nonzero",
-    "norm", "not_equal", "openvino_rules", "pad", "printoptions", "promote_types", "promotion",
-    "qr", "quantize", "rand_bernoulli", "rand_normal", "rand_uniform", "randperm", "rank", "real",
-    "reciprocal", "record", "reduce", "reduce_bwd", "register_device", "register_rules", "reshape",
-    "result_type", "reverse", "rint", "roll", "rsqrt", "rule_set", "rule_sets", "save", "scatter",
-    "set_num_threads", "set_printoptions", "set_promotion", "set_provider", "shape", "show_config",
-    "sign", "sin", "sinh", "size", "slice_backward", "solve", "split", "sqrt", "square", "squeeze",
-    "stack", "sub", "svd", "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace",
-    "trace_backward", "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16",
-    "uint32", "uint64", "unstack", "where", "wrap_tensor", "zeros",
+    "get_rounding", "greater", "greater_equal", "iinfo", "imag", "int4", "int8", "int16", "int32",
+    "int64", "interpolate", "inverse", "is_contiguous", "is_finite", "is_inf", "is_nan", "isdtype",
+    "laws", "less", "less_equal", "linear", "linear_bwd_in", "linear_bwd_weight", "linspace",
+    "load", "log", "log1p", "log2", "log10", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "lstsq", "lu", "masked_select", "matmul", "meshgrid", "mod", "mul", "muladd",
+    "multinomial", "nonzero", "norm", "not_equal", "openvino_rules", "pad", "printoptions",
+    "promote_types", "promotion", "qr", "quantize", "rand_bernoulli", "rand_normal", "rand_uniform",
+    "randperm", "rank", "real", "reciprocal", "record", "reduce", "reduce_bwd", "register_device",
+    "register_rules", "reshape", "result_type", "reverse", "rint", "roll", "rounding", "rsqrt",
+    "rule_set", "rule_sets", "save", "scatter", "set_num_threads", "set_printoptions",
+    "set_promotion", "set_provider", "set_rounding", "shape", "show_config", "sign", "sin", "sinh",
+    "size", "slice_backward", "solve", "split", "sqrt", "square", "squeeze", "stack", "sub", "svd",
+    "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace", "trace_backward",
+    "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64",
+    "unstack", "where", "wrap_tensor", "zeros",
 ]  # fmt: skip
 
 

@@ -119,6 +119,17 @@ def set_default_rules(rules: RuleTable) -> None:
 def use_operators(classes: dict[str, Any]) -> None:
     """Says which operator is of which class."""
 
+def use_rounding(variable: object) -> None:
+    """
+    Says where the rounding in force is found: a ContextVar of whether it is the correct one.
+    """
+
+def rounding_chosen() -> None:
+    """To be called before the ContextVar gets its first value."""
+
+def set_default_rounding(correct: bool) -> None:
+    """What is in force where the ContextVar has no value."""
+
 def use_zero_dim(type: type) -> None:
     """Says which type stands for a 0-d tensor."""
 

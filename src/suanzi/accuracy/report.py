@@ -62,11 +62,12 @@ class Accuracy:
 
     @property
     def title(self) -> str:
-        """The backend, its version, level and device."""
+        """The backend, its version, level, device and rounding."""
         about = self.subject
         level = f" at {about['level']}" if about.get("level") else ""
         device = f" on {about['device']}" if about.get("device") else ""
-        return f"{about['name']} {about['version']}{level}{device}"
+        rounding = f", {about['rounding']} rounding" if about.get("rounding") else ""
+        return f"{about['name']} {about['version']}{level}{device}{rounding}"
 
     def _by_case(self, measured: Sequence[Row]) -> list[str]:
         some = [row for row in measured if row.tally.cases]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from suanzi.conformance.running.backends import backend as named
 from suanzi.conformance.running.process import Backend
 from suanzi.conformance.shards import Shard
 from suanzi.dtypes import dtype as dtype_of
+from suanzi.resolve.rounding import ROUNDINGS
 from suanzi.status import InvalidArgument
 
 DTYPES = ("float16", "bfloat16", "float32")
@@ -37,6 +38,7 @@ def accuracy(
     python: str | None = None,
     device: str | None = None,
     level: str | None = None,
+    rounding: str | None = None,
     jobs: int | None = None,
     seed: int = 0,
     timeout: float = 120.0,
@@ -50,9 +52,9 @@ def accuracy(
     Every argument of dtypes of 16 bits and fewer is tried; of float32 every one with `exhaustive`,
     else all exponents and the neighbours of hard points and of the worst that was found; of float64
     likewise. Functions of two numbers, reductions, softmax and norms are measured by samples.
-    `level` is an instruction set of suanzi's own: baseline, avx2, avx512, neon. `resume` is a file
-    of what was measured so far; `shard` is a part of the tasks, ``2/5``; `cluster` is a Dask
-    scheduler.
+    `level` is an instruction set of suanzi's own: baseline, avx2, avx512, neon; `rounding` is how
+    suanzi rounds float32, ``correct`` or ``default``. `resume` is a file of what was measured so
+    far; `shard` is a part of the tasks, ``2/5``; `cluster` is a Dask scheduler.
 
     >>> found = accuracy(functions=["square"], dtypes=["float8_e5m2"], jobs=1)
     >>> found.rows[0].tally.worst, found.rows[0].tally.wrong
@@ -70,11 +72,15 @@ def accuracy(
                 f"accuracy: {name} is {number!r}; it must be a number above zero."
             )
     part = Shard.read(shard, "accuracy") if isinstance(shard, str) else shard
-    subject = backend if isinstance(backend, Backend) else _subject(backend, python, device, level)
+    subject = (
+        backend
+        if isinstance(backend, Backend)
+        else _subject(backend, python, device, {"level": level, "rounding": rounding})
+    )
     work = list(tasks(chosen, kinds, exhaustive))
     if part is not None:
         work = part.share(work, "accuracy", "task")
-    about = _about(subject, level, timeout)
+    about = _about(subject, timeout)
     settings: dict[str, Any] = {"seed": seed, "exhaustive": exhaustive}
     with closing(State(resume, {"subject": about, "seed": seed})) as state:
         left = [task for task in work if task.key not in state.done]
@@ -124,12 +130,13 @@ def _follow(
     return missing
 
 
-def _about(subject: Backend, level: str | None, timeout: float) -> dict[str, str]:
+def _about(subject: Backend, timeout: float) -> dict[str, str]:
     with Sweeper(subject, timeout) as first:
         facts = first.facts
     about = {name: str(facts.get(name, "")) for name in ("name", "version", "device")}
     notes = " ".join(note for note in facts.get("notes", ()) if note.startswith("On "))
-    return about | {"title": subject.title, "on": notes} | ({"level": level} if level else {})
+    chosen = {n: str(v) for n, v in subject.options.items() if n in ("level", "rounding")}
+    return about | {"title": subject.title, "on": notes} | chosen
 
 
 def function(name: str) -> Measured:
@@ -152,13 +159,20 @@ def function(name: str) -> Measured:
     return found
 
 
-def _subject(title: str, python: str | None, device: str | None, level: str | None) -> Backend:
+def _subject(
+    title: str, python: str | None, device: str | None, own: Mapping[str, str | None]
+) -> Backend:
     subject = named(title, python, device, "accuracy")
+    options = {name: value for name, value in own.items() if value is not None}
+    if options.get("rounding") is not None and options["rounding"] not in ROUNDINGS:
+        raise InvalidArgument(
+            f"accuracy: rounding is {options['rounding']!r}; it is one of {', '.join(ROUNDINGS)}."
+            + nearest(str(options["rounding"]), ROUNDINGS)
+        )
     if subject.title == "suanzi":
-        options = {"level": level} if level else {}
         return Backend("suanzi", "plain_adapter:Adapter", subject.python, options)
-    if level is not None:
-        raise InvalidArgument(f"accuracy: --level is for suanzi, not for {title}.")
+    for name in options:
+        raise InvalidArgument(f"accuracy: --{name} is for suanzi, not for {title}.")
     if not subject.adapter.startswith("frameworks.") and subject.title.startswith("suanzi"):
         raise InvalidArgument(f"accuracy: {subject.title} is not measured; use suanzi.")
     return subject

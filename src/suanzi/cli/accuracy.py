@@ -16,6 +16,7 @@ def accuracy(
     exhaustive: Flag = False,
     device: str | None = None,
     level: str | None = None,
+    rounding: str | None = None,
     python: Python = None,
     jobs: int | None = None,
     seed: int = 0,
@@ -41,6 +42,7 @@ def accuracy(
     suanzi accuracy --dtype f32 --exhaustive --resume f32.state --html f32.html
     suanzi accuracy --dtype f32 --exhaustive --shard 2/5 --json f32-2.json
     suanzi accuracy --level baseline --dtype f32 --json baseline.json
+    suanzi accuracy --rounding correct --op exp,pow --dtype f32 --exhaustive
     suanzi compare baseline.json avx512.json
     ```
 
@@ -59,6 +61,8 @@ def accuracy(
         Where tensors are: `cuda`, `cuda:1`, `npu` and so on for torch, `cuda` for jax.
     level
         The instruction set of suanzi's own kernels: baseline, avx2, avx512, neon.
+    rounding
+        How suanzi rounds functions of float32: `default` or `correct`.
     jobs
         How many processes; one for each core by default.
     seed
@@ -83,8 +87,8 @@ def accuracy(
     with render.counting() as count:
         found = measured(
             backend, functions=_split(op), dtypes=_split(dtype), exhaustive=exhaustive,
-            device=device, level=level, python=python, jobs=jobs, seed=seed, timeout=timeout,
-            resume=resume, shard=shard, cluster=cluster, progress=count,
+            device=device, level=level, rounding=rounding, python=python, jobs=jobs, seed=seed,
+            timeout=timeout, resume=resume, shard=shard, cluster=cluster, progress=count,
         )  # fmt: skip
     found.settings["command"] = " ".join(["suanzi", *sys.argv[1:]])
     if html is not None:

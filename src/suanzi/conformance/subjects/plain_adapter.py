@@ -8,6 +8,7 @@ from typing import Any
 import suanzi as sz
 from suanzi.conformance.subjects import suanzi_adapter
 from suanzi.conformance.subjects.more_functions import MORE
+from suanzi.resolve.rounding import Rounding
 
 _MORE = ("atan2", "hypot", "var")
 """Those of the array API that no catalogue has."""
@@ -16,8 +17,9 @@ _MORE = ("atan2", "hypot", "var")
 class Adapter(suanzi_adapter.Adapter):
     """The embedded implementation, without the standard's form."""
 
-    def __init__(self, level: str | None = None) -> None:
+    def __init__(self, level: str | None = None, rounding: Rounding = "default") -> None:
         super().__init__(level)
+        sz.set_rounding(rounding, everywhere=True)
         self.mapping |= {MORE + name: f"suanzi.array_api.{name}" for name in _MORE}
 
     def call(self, op: str, arguments: Mapping[str, Any]) -> Any:
