@@ -19,11 +19,27 @@ CLASSES = [one.title for one in OperatorClass]
 Question = tuple[list[str], str, str]
 
 
+RARE = [
+    (["int64", "uint64"], ("less", "logical_and", "add", "comparison")),
+    (["uint8", "300"], ("add", "less", "any")),
+    (["uint8", "-1"], ("less", "mul")),
+    (["uint1", "300"], ("add",)),
+    (["true", "2.5"], ("add", "any", "true division")),
+    (["int8", "uint64", "int16"], ("add", "where")),
+    (["float64", "float16", "bfloat16"], ("add", "concat")),
+    (["complex64"], ("abs", "reciprocal", "exp")),
+    (["bool", "0d:bool"], ("reciprocal", "bitwise", "logical")),
+    (["float32", "int64"], ("scatter", "matmul", "lerp", "floordiv", "max")),
+]
+"""Questions that reach what random ones seldom do; each is put to all rule sets."""
+
+
 def questions(count: int, seed: int) -> list[Question]:
-    """Return random questions: operands, a rule set and an operator."""
+    """Return random questions, and the rare ones: operands, a rule set and an operator."""
+    rare = [(xs, rules, op) for xs, ops in RARE for op in ops for rules in sz.rule_sets()]
     draw = random.Random(seed)
     named = [*OPERATORS, *OUTSIDE]
-    return [
+    return rare + [
         (
             [draw.choice(OPERANDS) for _ in range(draw.choice((1, 2, 2, 2, 3, 4, 5)))],
             draw.choice(sz.rule_sets()),

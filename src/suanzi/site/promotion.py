@@ -139,7 +139,6 @@ def _rules(rules: RuleSet, reasons: Pool[str]) -> dict[str, Any]:
         "made": {INDEX[a]: INDEX[b] for a, b in rules.made.items() if a in INDEX},
         "alone": {kind: INDEX[d] for kind, d in rules.alone.items()},
         "zero": rules.numbers_are_zero_dim,
-        "yields": sorted(rules.numbers_yield_in),
         "checked": rules.overflow == "refuse",
         "exact": rules.exact_comparison,
         "join": rules.join is not None,

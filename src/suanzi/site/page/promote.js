@@ -167,16 +167,14 @@ function promoter(data) {
     }
 
     function prepared() {
-      let list = operands.map(o => {
+      const list = operands.map(o => {
         if (o.role === "number" || !(o.dtype in rules.made)) return o;
         const made = rules.made[o.dtype];
         take("MADE", made, `${rules.title} has no ${name(o.dtype)} and makes ${name(made)} of it`);
         return { role: o.role, dtype: made };
       });
       if (!rules.zero) return list;
-      const yields = list.every(o => o.role !== "tensor") && rules.yields.includes(op.name);
       return list.map(o => {
-        if (o.role === "zero" && yields) return { role: "tensor", dtype: o.dtype };
         if (o.role !== "number") return o;
         const constant = rules.alone[o.kind] ?? null;
         take("NUMBER", constant, `a Python ${o.kind} is ${constant === null ? "refused" : `a 0-d ${name(constant)}`}`);
