@@ -34,8 +34,8 @@ def printable(text: str) -> str:
     )
 
 
-# What XML 1.0 cannot hold, not even escaped.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML 1.0 cannot hold, not even escaped; compiled when it is used, as that takes long.
+_FORBIDDEN = "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def clean(text: str) -> str:
@@ -44,7 +44,7 @@ def clean(text: str) -> str:
     >>> clean("a\x00b")
     'a\\x00b'
     """
-    return _FORBIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return re.sub(_FORBIDDEN, lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 # Controls of the second kind, and what reverses the direction of the text after it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from suanzi import standard
 from suanzi._toml import tomllib
 from suanzi.standard import FORMS, examples, interfaces, valid_call
 from suanzi.standard.prototypes import prototype
+from suanzi.standard.records import _parsed as read_records
 from suanzi.standard.records import categories
 
 FOLDER = Path(standard.__file__).parent
@@ -93,3 +95,24 @@ def test_operands_are_the_tensors_of_the_prototype() -> None:
     for name, facts in interfaces().items():
         items = prototype(name).parameters
         assert facts.operands == tuple(i.name for i in items if i.base == "Tensor"), name
+
+
+def test_what_was_parsed_is_kept_until_the_text_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "kept"))
+    file = str(tmp_path / "1-some.toml")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert read_records("x = 1", file) == {"x": 1}
+    assert not (tmp_path / "kept").exists()
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert read_records("x = 1", file) == {"x": 1}
+    (kept,) = (tmp_path / "kept").rglob("*.records")
+    with monkeypatch.context() as patched:
+        patched.setattr("suanzi.standard.records.tomllib.loads", None)
+        assert read_records("x = 1", file) == {"x": 1}
+    assert read_records("x = 2", file) == {"x": 2}
+    for damaged in (b"", kept.read_bytes()[:-1], kept.read_bytes()[:12] + b"?"):
+        kept.write_bytes(damaged)
+        assert read_records("x = 2", file) == {"x": 2}
+    assert [path.name for path in kept.parent.iterdir()] == [kept.name]

@@ -215,6 +215,8 @@ def _candidates(source: DType, target: DType) -> Iterator[Real]:
 def _leaves_range(value: Real, target: DType) -> bool:
     if not target.exponent_bits:
         return not _iinfo(target).min <= value <= _iinfo(target).max
+    if isinstance(value, int) and abs(value) <= _finfo(target).max:
+        return False
     image = _convert_real(value, target)
     return isinstance(image, float) and not (isinstance(value, float) and value == image)
 

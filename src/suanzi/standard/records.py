@@ -8,11 +8,15 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from typing import Any
 
 from suanzi._toml import tomllib
@@ -33,6 +37,7 @@ class Category:
     name: str
     clause: str
     text: str
+    path: str
 
     @cached_property
     def _parts(self) -> list[str]:
@@ -41,7 +46,7 @@ class Category:
 
     @cached_property
     def _parsed(self) -> dict[str, Any]:
-        return tomllib.loads("".join(part.partition(_EXAMPLE)[0] for part in self._parts))
+        return _parsed("".join(part.partition(_EXAMPLE)[0] for part in self._parts), self.path)
 
     @property
     def facts(self) -> list[dict[str, Any]]:
@@ -64,6 +69,27 @@ class Category:
                 yield {"name": name, **entry}
 
 
+def _parsed(text: str, path: str) -> dict[str, Any]:
+    """Return what a text of TOML says; the result is kept where Python keeps bytecode.
+
+    Parsing all records takes as long as a third of `import suanzi`, in every process of a run.
+    """
+    kept = f"{os.path.splitext(cache_from_source(path))[0]}.records"
+    key = MAGIC_NUMBER + source_hash(text.encode())
+    with suppress(OSError, ValueError, EOFError, TypeError), open(kept, "rb") as file:
+        if file.read(len(key)) == key:
+            found: dict[str, Any] = marshal.load(file)
+            return found
+    made = tomllib.loads(text)
+    if not sys.dont_write_bytecode:
+        with suppress(OSError):
+            os.makedirs(os.path.dirname(kept), exist_ok=True)
+            with open(f"{kept}.{os.getpid()}", "xb") as written:
+                written.write(key + marshal.dumps(made))
+            os.replace(written.name, kept)
+    return made
+
+
 def categories(of: str = STANDARD) -> tuple[Category, ...]:
     """Return the categories of a catalogue, in its order."""
     return _categories(catalogue(of).folder)
@@ -77,5 +103,6 @@ def _categories(folder: str) -> tuple[Category, ...]:
 
 
 def _read(folder: str, file: re.Match[str]) -> Category:
-    with open(os.path.join(folder, file[0]), encoding="utf-8") as text:
-        return Category(file[2].replace("_", " "), file[1], text.read())
+    path = os.path.join(folder, file[0])
+    with open(path, encoding="utf-8") as text:
+        return Category(file[2].replace("_", " "), file[1], text.read(), path)
