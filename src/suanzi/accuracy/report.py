@@ -167,7 +167,7 @@ def _row(row: Row) -> dict[str, Any]:
     tally = row.tally
     found: dict[str, Any] = {
         "count": tally.count, "worst": tally.worst, "worst_at": at_text(row, tally.worst_at),
-        "worst_found": hexadecimal(tally.worst_found), "mean": tally.mean(),
+        "worst_found": hexadecimal(tally.worst_found), "mean": _short(tally.mean()),
         "not_correctly_rounded": tally.wrong, "above_one": tally.above_one,
         "histogram": tally.histogram, "wrong_special": tally.special,
         "wrong_special_at": at_text(row, tally.special_at), "flushed": tally.flushed,
@@ -176,8 +176,16 @@ def _row(row: Row) -> dict[str, Any]:
     if tally.undecided:
         found["undecided"] = tally.undecided
     if tally.cases:
-        found["cases"] = tally.cases
+        found["cases"] = [
+            {**one, "worst": _short(one["worst"]), "mean": _short(one["mean"])}
+            for one in tally.cases
+        ]
     return about | found
+
+
+def _short(x: float) -> float:
+    """Return a number with six digits, which are enough of what depends on samples."""
+    return float(f"{x:.6g}")
 
 
 def _read_row(data: Mapping[str, Any]) -> Row:

@@ -26,8 +26,8 @@ FORMULAS = {
         "exp exp2 expm1 log log1p log10 log2 sin cos tan asin acos atan sinh cosh tanh asinh acosh "
         "atanh erf erfc erfcx i0e").split()},
     **{name: f"where(x == 0, x, {name}(x))" for name in ("erfinv", "i1e")},  # SciPy gives 0 for -0
-    "sinc": "where(x == 0, 1.0, sin(pi * (x - rint(x))) * (1.0 - 2.0 * abs(fmod(rint(x), two)))"
-            " / (pi * x))",
+    "sinc": "where(x == 0, 1.0, where(x == rint(x), 0.0, sin(pi * (x - rint(x))) * "
+            "(1.0 - 2.0 * abs(fmod(rint(x), two))) / (pi * x)))",
     "deg2rad": "x * (pi / 180)",
     "rad2deg": "x * (180 / pi)",
     "sigmoid": _SIGMOID,

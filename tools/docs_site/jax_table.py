@@ -1,0 +1,96 @@
+"""JAX's own table of accuracy next to what `suanzi accuracy` measured of JAX."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+HOME = Path(__file__).parents[2] / "atlas"
+DTYPES = ("bfloat16", "float16", "float32")
+COLUMNS = (("jax-cpu", "CPU"), ("jax-cuda", "GPU"))
+# docs/accuracy.md of jax-ml/jax at 031068b03451af03f8797eee4c0e0a228fbbd6de, reviewed 2026-09-18.
+# CPU and GPU, of bfloat16, float16 and float32: upper bounds in steps of 0.5 ULP.
+_TABLE = """
+acos         1.5 0.5  1.5 1  1.5 1.5
+acosh        2 0.5    2 1    4.5 2.5
+asin         1.5 0.5  1.5 1  2 1.5
+asinh        1.5 0.5  1.5 1  3.5 2
+atan         0.5 0.5  1 1    5.5 1.5
+atan2        1 1      1 1    0.5 3
+atanh        1.5 0.5  1.5 0.5  3 3.5
+i0e          0.5 0.5  1 0.5  7 8
+i1e          0.5 0.5  1 1    11 15.5
+cbrt         0.5 0.5  1 1    0.5 1.5
+cos          0.5 0.5  1 1    0.5 2
+cosh         0.5 0.5  1 1    25 2.5
+erf          0.5 0.5  1 1    7 6.5
+erfinv       0.5 0.5  1 1    65 65
+erfc         0.5 0.5  1 1    66 66.5
+exp          0.5 1    1 1    1.5 2
+exp2         101 101  14 14  68.5 69
+expm1        0.5 0.5  2.5 1  6.5 1.5
+log          0.5 0.5  1 1    1.5 1
+log1p        0.5 0.5  1 1    3 1
+log2         2 2      2 2    2.5 2
+sigmoid      2.5 2.5  2 2    2.5 4
+reciprocal   0.5 0.5  0.5 0.5  0.5 1
+rsqrt        0.5 0.5  0.5 0.5  2 2
+sin          0.5 0.5  1 1    0.5 1.5
+sinh         0.5 0.5  1 0.5  25 3
+sqrt         0.5 0.5  0.5 0.5  0.5 1
+square       0.5 0.5  0.5 0.5  0.5 0.5
+tan          0.5 0.5  1 1    0.5 3.5
+tanh         0.5 0.5  0.5 0.5  5 5.5
+deg2rad      1 1      1 1    1 1
+hypot        1.5 1.5  1.5 1.5  1.5 2
+log10        2 2      1.5 1.5  3 2.5
+rad2deg      1 1      1.5 1.5  1 1
+sinc         0.5 0.5  0.5 0.5  2.5 3.5
+erfcx        0.5 0.5  1 1    3.5 4
+"""
+
+
+def published() -> dict[tuple[str, str, str], float]:
+    """Return JAX's bounds by file, dtype and function."""
+    found = {}
+    for line in _TABLE.strip().splitlines():
+        name, *numbers = line.split()
+        for i, number in enumerate(map(float, numbers)):
+            found[COLUMNS[i % 2][0], DTYPES[i // 2], name] = number
+    return found
+
+
+def measured(file: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the rows of a report by dtype and function."""
+    data = json.loads((HOME / f"{file}.json").read_text("utf-8"))
+    return {(r["dtype"], r["function"]): r for r in data["rows"] if "worst" in r}
+
+
+def bound(worst: float) -> float:
+    """Return an error as JAX's table has it: rounded up to a half.
+
+    >>> bound(0.5), bound(0.50003), bound(68.2)
+    (0.5, 1.0, 68.5)
+    """
+    return math.ceil(2 * worst) / 2
+
+
+def differences() -> list[tuple[str, str, str, float, float]]:
+    """Return where the two differ: column, dtype, function, published and measured."""
+    theirs = published()
+    found = []
+    for file, title in COLUMNS:
+        ours = measured(file)
+        for (of, dtype, name), number in theirs.items():
+            row = ours.get((dtype, name))
+            if of == file and row is not None and bound(row["worst"]) != number:
+                found.append((title, dtype, name, number, row["worst"]))
+    return found
+
+
+def compared() -> int:
+    """Return how many cells of the two tables were compared."""
+    ours = {(file, *key) for file, _ in COLUMNS for key in measured(file)}
+    return len(ours & published().keys())
