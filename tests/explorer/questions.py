@@ -16,6 +16,9 @@ OPERANDS = [
 ]  # fmt: skip
 CLASSES = [one.title for one in OperatorClass]
 
+LIKE = "torch"
+"""The rule set whose dtype fixes keep."""
+
 Question = tuple[list[str], str, str]
 
 
@@ -53,7 +56,8 @@ def answer(question: Question) -> dict[str, Any]:
     """Return what suanzi explains; ``known`` is false where a rule set has no rule."""
     operands, rules, op = question
     try:
-        found = sz.explain(*map(typed_operand, operands), rules=rules, op=op)
+        found = sz.explain(*map(typed_operand, operands), rules=rules, op=op, like=LIKE)
+        fixes = [{"text": fix.text, "code": fix.code} for fix in found.fixes]
     except sz.InvalidArgument:
         return {"known": False}
     steps = [f"{step.layer.value}: {step.text}" for step in found.answer.decisions]
@@ -66,7 +70,7 @@ def answer(question: Question) -> dict[str, Any]:
         "steps": list(dict.fromkeys(steps)),
         "source": found.source,
         "exact": found.exact,
-        "fix": found.fix and {"text": found.fix.text, "code": found.fix.code},
+        "fixes": fixes,
         "lost": [
             {"operand": one.source.name if one.source else "number", "text": str(one)}
             for one in found.losses
@@ -78,7 +82,7 @@ ASK = """(questions) => {
   const engine = promoter(DATA.promotion);
   const rules = Object.fromEntries(DATA.promotion.rules.map(one => [one.name, one]));
   return questions.map(([operands, name, op]) => {
-    const found = engine.explain(operands.map(engine.typed), rules[name], engine.operator(op));
+    const found = engine.explain(operands.map(engine.typed), rules[name], engine.operator(op), rules["torch"]);
     delete found.rules;
     return found;
   });

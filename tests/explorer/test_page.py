@@ -80,7 +80,7 @@ def test_every_reason_and_fix_is_translated(data: dict[str, Any]) -> None:
         found = answer(question)
         if not found["known"]:
             continue
-        fixes = [found["fix"]["text"]] if found["fix"] else []
+        fixes = [one["text"] for one in found["fixes"]]
         steps = [step.partition(": ")[2] for step in found["steps"]]
         for text in (*steps, *fixes, *(one["text"] for one in found["lost"])):
             chinese = translated(text)

@@ -27,7 +27,7 @@ const conformancePart = {
       el("div", { class: "why" }, t("conforming", conforming, known, total)));
     const titles = C.scores[0].levels.map(([title]) => title);
     const rows = C.scores.map(one => el("tr", {}, el("th", { scope: "row" }, scoreTitle(one),
-      el("div", { class: "why" }, `${one.cases.toLocaleString("en")} ${t("cases")}${one.quick ? `, ${t("quick_run")}` : ""}, ${one.started}`)),
+      el("div", { class: "why" }, `${t("run_of", one.cases.toLocaleString("en"))}${one.quick ? `, ${t("quick_run")}` : ""}, ${one.started}`)),
       el("td", { "data-name": t("cases"), class: "answer" }, el("div", {}, `${t("passed")} ${one.passed.toLocaleString("en")}`), el("div", { class: one.failed ? "bad-text" : "" }, `${t("failed")} ${one.failed.toLocaleString("en")}`), el("div", { class: "why" }, `${t("unanswered")} ${one.unanswered.toLocaleString("en")}`)),
       one.levels.slice(0, 3).map(level)));
     const head = [t("framework"), t("cases"), ...titles.slice(0, 3).map(tr)].map(text => el("th", { scope: "col" }, text));

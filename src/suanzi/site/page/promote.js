@@ -256,7 +256,9 @@ function promoter(data) {
     const given = tensors.length ? distinct(found.operands.filter(o => o.number !== undefined)) : [];
     const losing = new Set(lost.map(one => one.source));
     const least = Math.min(8, ...tensors.map(o => bits(o.dtype)));
-    const targets = rules.dtypes.filter(d => bits(d) >= least && !rules.no_casts.includes(d));
+    const isComplex = o => (o.role === "number" ? o.number !== undefined && o.kind === "complex" : kindOf(o.dtype) === "complex");
+    const toComplex = found.operands.some(isComplex);
+    const targets = rules.dtypes.filter(d => bits(d) >= least && !rules.no_casts.includes(d) && (toComplex || kindOf(d) !== "complex"));
     const options = [];
     for (const group of [...[...tensors, ...given].map(o => [o]), tensors]) {
       for (const target of targets) {
@@ -301,6 +303,52 @@ function promoter(data) {
     return { text: `no cast makes it exact: no dtype here holds every value; nothing is lost while ${bounds.join(" and ")}`, code: "" };
   }
 
+  // The cast after which a rule set gives the dtype of another one; null where it does, or none helps.
+  function fixKeeping(found, like) {
+    const wanted = answer(found.operands, like, found.op), { rules } = found, target = wanted.dtype;
+    if (!wanted.known || target === null || found.dtype === target || decisions(wanted).at(-1).layer === "EXACT") return null;
+    if (!rules.dtypes.includes(target) || rules.no_casts.includes(target)) return null;
+    for (const cast of choices(distinct(found.operands))) {
+      const casts = new Set(cast.map(key));
+      const operands = found.operands.map(o => casts.has(key(o)) ? { role: o.role === "number" ? "zero" : o.role, dtype: target } : o);
+      if (answer(operands, rules, found.op).dtype === target) return keepingInWords(found, wanted, cast, casts);
+    }
+    return null;
+  }
+
+  // Which operands to cast, what is cheapest and least in the way first.
+  function choices(kinds) {
+    const sizes = kinds.length <= 4 ? kinds.map((_, i) => i + 1) : [1, kinds.length];
+    const some = sizes.flatMap(size => combinations(kinds, size));
+    const of = (choice, role) => choice.filter(o => o.role === role).length;
+    const order = choice => [of(choice, "number"), of(choice, "tensor"), choice.length];
+    return some.map((choice, i) => [order(choice), i, choice]).sort(([a, i], [b, j]) => {
+      const at = a.findIndex((x, k) => x !== b[k]);
+      return at < 0 ? i - j : a[at] - b[at];
+    }).map(([, , choice]) => choice);
+  }
+  const combinations = (list, size) => size === 0 ? [[]]
+    : list.flatMap((one, i) => combinations(list.slice(i + 1), size - 1).map(rest => [one, ...rest]));
+
+  function keepingInWords(found, wanted, cast, casts) {
+    const target = name(wanted.dtype), tensors = found.operands.filter(o => casts.has(key(o)) && o.role !== "number");
+    const parts = [];
+    if (tensors.length) {
+      const all = tensors.length === found.operands.length && tensors.length > 1;
+      const who = all ? (tensors.length === 2 ? "both operands" : "all operands")
+        : `the ${distinct(tensors).map(show).join(" and ")} operand${tensors.length > 1 ? "s" : ""}`;
+      parts.push(`cast ${who} to ${target}`);
+    }
+    const given = cast.filter(o => o.role === "number");
+    if (given.length) parts.push(`give ${given.map(show).join(" and ")} as ${given.length === 1 ? "a tensor" : "tensors"} of ${target}`);
+    let text = `${parts.join(" and ")}: ${target}, as in ${wanted.rules.name}`;
+    const sources = new Set(cast.map(o => (o.role === "number" ? null : o.dtype)));
+    const lost = lossesOf(wanted).filter(one => sources.has(one.source));
+    if (lost.length) text += `; ${words(lost[0])} there, too`;
+    const names = tensors.length === 1 ? ["x"] : tensors.map((_, i) => `x${i + 1}`);
+    return { text, code: names.map(x => found.rules.casts[wanted.dtype].replaceAll("{x}", x)).join("; ") };
+  }
+
   // An operand as it is typed, as in suanzi.promote.operands; null if it is none.
   function typed(text) {
     const number = numbers.findIndex(one => one.text === text.toLowerCase());
@@ -319,7 +367,14 @@ function promoter(data) {
     return null;
   }
 
-  function explain(operands, rules, op) {
+  // What keeps the dtype of `like` first, then what loses no values, or least.
+  function fixes(found, like) {
+    const keeps = like === null ? null : fixKeeping(found, like);
+    const lossless = fix(found), same = keeps && lossless && keeps.code === lossless.code && keeps.code !== "";
+    return [keeps, same ? null : lossless].filter(one => one !== null);
+  }
+
+  function explain(operands, rules, op, like = null) {
     const found = answer(operands, rules, op);
     if (!found.known) return { known: false, rules };
     const last = decisions(found).at(-1), out = output(found);
@@ -327,7 +382,7 @@ function promoter(data) {
       known: true, rules, dtype: found.dtype === null ? null : name(found.dtype),
       output: out === null ? null : name(out), layer: data.layers[last.layer], reason: last.text,
       steps: [...new Set(decisions(found).map(step => `${data.layers[step.layer]}: ${step.text}`))],
-      source: source(found), exact: exact(found), fix: fix(found),
+      source: source(found), exact: exact(found), fixes: fixes(found, like),
       lost: lossesOf(found).map(one => ({ operand: one.source === null ? "number" : name(one.source), text: words(one) })),
     };
   }

@@ -73,12 +73,12 @@ const promotionPart = {
     return select;
   },
 
-  ask: (names, rules, op) => engine.explain(names.map(engine.typed), rules, op),
+  ask: (names, rules, op, like = null) => engine.explain(names.map(engine.typed), rules, op, like),
 
   renderAnswers() {
     const names = this.operands(), op = this.operator(), reference = this.reference();
     const chosen = this.chosen(), wanted = this.ask(names, RULES[reference], op);
-    const found = chosen.map(one => this.ask(names, RULES[one], op));
+    const found = chosen.map(one => this.ask(names, RULES[one], op, RULES[reference]));
     const different = one => one.known && wanted.known && one.dtype !== wanted.dtype;
     $("answers-count").textContent = chosen.length
       ? t("answers_count", found.filter(different).length, found.length, reference, found.filter(one => one.known && one.dtype === null).length)
@@ -98,7 +98,8 @@ const promotionPart = {
           const at = text.indexOf(": ");
           return el("div", {}, el("span", { class: "layer" }, tr(text.slice(0, at))), " ", tr(text.slice(at + 2)));
         }), el("details", {}, el("summary", { class: "why" }, t("source")), el("span", { class: "why" }, one.source))] : [t("unknown_why")])),
-        el("td", { "data-name": t("fix") }, ...(one.fix ? [el("div", {}, tr(one.fix.text)), one.fix.code ? code(one.fix.code) : null] : ["–"])),
+        el("td", { "data-name": t("fix") }, ...(one.known && one.fixes.length ? one.fixes.map((fix, i) => el("div", { class: "fix" },
+          i ? el("span", { class: "layer" }, t("or")) : null, i ? " " : null, tr(fix.text), fix.code ? el("div", {}, code(fix.code)) : null)) : ["–"])),
       ];
       return el("tr", { class: different(one) ? "different" : "" }, cells);
     };
