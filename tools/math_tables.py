@@ -306,6 +306,9 @@ def rounding_polynomials() -> Iterator[str]:
     yield polynomial(
         "exponential_rounded_sixteenth", exponential, -half_log / 16, half_log / 16, 3, False
     )
+    yield polynomial(
+        "exponential_less_one_sixteenth", exponential, -half_log / 16, half_log / 16, 4, False
+    )
     yield polynomial("logarithm_rounded", logarithm, tiny, slope, 5, False)
     yield polynomial("logarithm_for_power", logarithm, tiny, slope, 7, False)
     yield polynomial("power_rounded", power, -mpf(1) / 2, mpf(1) / 2, 8, False)

@@ -115,7 +115,9 @@ inline D root(D x) noexcept { return xs::sqrt(x); }
 
 // ---- exponentials -------------------------------------------------------------------------------------
 
-// exp(x) = power (1 + part), for x within [-400, 400]. The product with log(2) is off by 2^-47 at most.
+// exp(x) = power (1 + part), for x within [-400, 400]. The product with log(2) is off by 2^-47 at most. The part alone
+// counts if 1 is taken off, and then has to be exact by itself.
+template <bool takes_one_off>
 struct Exponential {
   D power, part;
 
@@ -124,7 +126,8 @@ struct Exponential {
     D shifted = xs::fma(x, D(16 * 0x1.71547652b82fep+0), D(whole_magic<f64>)), n = shifted - D(whole_magic<f64>);
     D r = xs::fnma(n, D(0x1.62e42fefa39efp-1 / 16), x);
     power = _mm512_scalef_pd(look_up(power_sixteenth, shifted), n * D(1.0 / 16));
-    part = xs::fma(r * r, polynomial(exponential_rounded_sixteenth, r), r);
+    if constexpr (takes_one_off) part = xs::fma(r * r, polynomial(exponential_less_one_sixteenth, r), r);
+    else part = xs::fma(r * r, polynomial(exponential_rounded_sixteenth, r), r);
 #else
     D shifted = xs::fma(x, D(0x1.71547652b82fep+0), D(whole_magic<f64>)), n = shifted - D(whole_magic<f64>);
     D r = xs::fnma(n, D(0x1.62e42fefa39efp-1), x);
@@ -141,31 +144,31 @@ inline D keep_nan(D x, D y) noexcept { return xs::select(x == x, y, x); }
 
 struct exp {
   static D apply(D x) noexcept {
-    D y = keep_nan(x, Exponential(within(x, -200, 200)).value());
+    D y = keep_nan(x, Exponential<false>(within(x, -200, 200)).value());
     return xs::select(x < D(-87.3) && x > D(-104.5), D(undecided), y);  // a subnormal number has another middle
   }
 };
 struct expm1 {
   static D apply(D x) noexcept {
-    D y = Exponential(within(x, -200, 200)).less_one();
+    D y = Exponential<true>(within(x, -200, 200)).less_one();
     return xs::select(x == D(0.0) || x != x, x, y);
   }
 };
 struct sinh {
   static D apply(D x) noexcept {
-    D e = Exponential(xs::min(xs::abs(x), D(200.0))).less_one();
+    D e = Exponential<true>(xs::min(xs::abs(x), D(200.0))).less_one();
     return keep_nan(x, xs::copysign(D(0.5) * (e + quotient(e, e + D(1.0))), x));
   }
 };
 struct cosh {
   static D apply(D x) noexcept {
-    D e = Exponential(xs::min(xs::abs(x), D(200.0))).value();
+    D e = Exponential<false>(xs::min(xs::abs(x), D(200.0))).value();
     return keep_nan(x, D(0.5) * (e + quotient(D(1.0), e)));
   }
 };
 struct tanh {
   static D apply(D x) noexcept {
-    D e = Exponential(D(2.0) * xs::min(xs::abs(x), D(30.0))).less_one();
+    D e = Exponential<true>(D(2.0) * xs::min(xs::abs(x), D(30.0))).less_one();
     return keep_nan(x, xs::copysign(quotient(e, e + D(2.0)), x));
   }
 };
