@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import suanzi as sz
-from suanzi.conformance.judging.judge import judge
+from suanzi.conformance.judging.judge import Judgement, judge
 from suanzi.conformance.model.case import Output
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.truth.functions import Truth, as_real
@@ -20,15 +20,20 @@ def assert_within(
     what: str = "",
 ) -> float:
     """Raise AssertionError if a result is more than `limit` ULP off; return the largest error."""
-    worst = 0.0
-    for argument, value, truth in zip(arguments, found, truths, strict=True):
-        wanted = Output(dtype.name, (1,), (as_real(truth),), ulp=limit)
-        judged = judge(tensor(dtype.name, [float(value)]), wanted)
-        off = judged.ulp or 0.0
-        if judged.problem is not None:
-            raise AssertionError(
-                f"{what} of {argument!r} in {dtype}: {judged.problem}; {off:.3f} ULP off, and "
-                f"at most {limit} are allowed."
-            )
-        worst = max(worst, off)
-    return worst
+    rows = list(zip(arguments, found, truths, strict=True))
+
+    def judged(some: list[tuple[object, float, Truth]]) -> Judgement:
+        wanted = tuple(as_real(truth) for _, _, truth in some)
+        values = [float(value) for _, value, _ in some]
+        return judge(tensor(dtype.name, values), Output(dtype.name, (len(some),), wanted, limit))
+
+    every = judged(rows)
+    if every.problem is not None:
+        one, argument = next(
+            (one, row[0]) for row in rows if (one := judged([row])).problem is not None
+        )
+        raise AssertionError(
+            f"{what} of {argument!r} in {dtype}: {one.problem}; {one.ulp or 0.0:.3f} ULP off, and "
+            f"at most {limit} are allowed."
+        )
+    return every.ulp or 0.0
