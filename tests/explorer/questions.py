@@ -82,7 +82,8 @@ ASK = """(questions) => {
   const engine = promoter(DATA.promotion);
   const rules = Object.fromEntries(DATA.promotion.rules.map(one => [one.name, one]));
   return questions.map(([operands, name, op]) => {
-    const found = engine.explain(operands.map(engine.typed), rules[name], engine.operator(op), rules["torch"]);
+    const asked = [operands.map(engine.typed), rules[name], engine.operator(op)];
+    const found = engine.explain(...asked, rules.torch);
     delete found.rules;
     return found;
   });

@@ -33,7 +33,7 @@ def _title(subject: dict[str, Any]) -> str:
 
 def _subject(one: dict[str, Any]) -> dict[str, Any]:
     subject = one["subject"]
-    words = ["suanzi", "accuracy", "--backend", str(subject["title"])]
+    words = ["suanzi", "accuracy", "--backend", str(subject["title"]).partition(" on ")[0]]
     for option in ("device", "level"):
         if subject.get(option):
             words += [f"--{option}", str(subject[option])]
@@ -43,7 +43,7 @@ def _subject(one: dict[str, Any]) -> dict[str, Any]:
         "on": ", ".join(filter(None, (subject.get("device"), subject.get("level")))),
         "machine": subject.get("on") or one["machine"]["processor"],
         "measured": one["measured"],
-        "command": shlex.join(words),
+        "command": one["settings"].get("command") or shlex.join(words),
         "edges": one["edges"],
         "rows": [_row(row) for row in one["rows"]],
     }
