@@ -49,10 +49,18 @@ def needs_dask(what: str) -> None:
     sz.register_device("cluster", importlib.import_module("suanzi.cluster.provider").Provider())
 
 
+def needs_torch(what: str) -> None:
+    """Skip without PyTorch; register its devices, which only an installed package announces."""
+    pytest.importorskip("torch", reason=f"{what} is about devices of PyTorch")
+    importlib.import_module("suanzi.torch.provider").register()
+
+
 @pytest.mark.parametrize("name", ["suanzi", *MODULES])
 def test_docstrings(name: str) -> None:
     if name.startswith(("suanzi.cluster", "suanzi.dask")) or name.endswith(".cluster_adapter"):
         needs_dask(name)
+    if name.startswith("suanzi.torch") or name.endswith(".device_adapter"):
+        needs_torch(name)
     if name == "suanzi.agents.server":
         pytest.importorskip("mcp", reason="the extra mcp is not installed")
     module = importlib.import_module(name)
@@ -79,6 +87,8 @@ def test_public_functions_have_docstrings(name: str) -> None:
 def test_python_on_pages(page: Path) -> None:
     if page.stem in ("cluster", "dask"):
         needs_dask(page.stem)
+    if page.stem == "devices":
+        needs_torch(page.stem)
     found = doctest.testfile(str(page), module_relative=False)
     assert found.failed == 0
 

@@ -35,6 +35,7 @@ interface array_api
 suanzi _attributes _array_api
 dask
 cluster
+torch
 conformance.subjects.wire conformance
 truth
 conformance.model

@@ -14,7 +14,15 @@ from suanzi import _forking as _forking_  # noqa: F401 - a fork waits for import
 from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
 from suanzi._core import Storage, get_num_threads, set_num_threads
-from suanzi.device import Device, DeviceProvider, DeviceTensor, DeviceType, devices, register_device
+from suanzi.device import (
+    Device,
+    DeviceProvider,
+    DeviceTensor,
+    DeviceType,
+    devices,
+    register_device,
+    synchronize,
+)
 from suanzi.dtypes import *
 from suanzi.layout import Layout, LayoutType
 from suanzi.libraries.config import show_config
@@ -74,9 +82,9 @@ __all__ = [
     "rule_set", "rule_sets", "save", "scatter", "set_num_threads", "set_printoptions",
     "set_promotion", "set_provider", "set_rounding", "shape", "show_config", "sign", "sin", "sinh",
     "size", "slice_backward", "solve", "split", "sqrt", "square", "squeeze", "stack", "sub", "svd",
-    "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace", "trace_backward",
-    "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16", "uint32", "uint64",
-    "unstack", "where", "wrap_tensor", "zeros",
+    "synchronize", "table", "tan", "tanh", "tensor", "tile", "to_sparse", "topk", "trace",
+    "trace_backward", "transpose", "true_divide", "trunc", "uint1", "uint4", "uint8", "uint16",
+    "uint32", "uint64", "unstack", "where", "wrap_tensor", "zeros",
 ]  # fmt: skip
 
 

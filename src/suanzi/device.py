@@ -1,7 +1,8 @@
 """Devices: where a tensor's memory is, and who computes with it.
 
-The CPU is the core itself. Devices of another type are those of a provider, which is registered,
-or announced by an installed package and imported when its type is first used.
+The CPU is the core itself. Other devices are those of a provider, which is registered, or announced
+by an installed package and imported when its name is first used. ``cuda``, ``xpu``, ``mps`` and
+``torch:NAME`` are PyTorch's devices, provided by :mod:`suanzi.torch`.
 
 >>> sz.zeros((2,), device="npu:1")
 Traceback (most recent call last):
@@ -43,33 +44,42 @@ class DeviceType(IntEnum):
     CLUSTER = 5
 
 
+TORCH = "torch"
+"""What stands before the name that PyTorch has for a device: ``torch:cpu``."""
+TORCH_DEVICES = {
+    "cpu": DeviceType.CPU, "cuda": DeviceType.GPU, "xpu": DeviceType.GPU, "mps": DeviceType.GPU,
+    "npu": DeviceType.NPU,
+}  # fmt: skip
+"""The types of PyTorch's devices, by PyTorch's names."""
+TORCH_ALONE = ("cuda", "xpu", "mps")
+"""The names of PyTorch's devices that mean nothing else: ``torch:`` can be left out."""
+
+
 @dataclass(frozen=True)
 class Device:
-    """A device: its type, and its number among those of the type.
+    """A device: its type, its number among those of its provider, and the provider's name.
+
+    The name is that of the type, or one of PyTorch's devices.
 
     >>> Device("cpu")
     Device('cpu')
     >>> Device("npu", 1), Device("npu:1") == Device("npu", 1)
     (Device('npu:1'), True)
+    >>> Device("cuda:1").type, Device("torch:cuda:1"), Device("torch:cpu").type
+    (<DeviceType.GPU: 1>, Device('cuda:1'), <DeviceType.CPU: 0>)
     """
 
     type: DeviceType
     id: int = 0
+    name: str = ""
 
     def __init__(self, type: str | DeviceType | Device = "cpu", id: int | None = None) -> None:
-        number = id
+        number, called = id, ""
         if isinstance(type, Device):
             number = type.id if id is None else id
-            type = type.type
+            type, called = type.type, type.name
         elif isinstance(type, str):
-            name, _, suffix = type.partition(":")
-            if name.upper() not in DeviceType.__members__:
-                names = [member.lower() for member in DeviceType.__members__]
-                raise InvalidArgument(
-                    f"Device: {name!r} is not a device type; use one of {', '.join(names)}."
-                    + nearest(name, names)
-                )
-            type = DeviceType[name.upper()]
+            type, called, suffix = _read(type)
             if suffix:
                 number = int(suffix) if suffix.isdecimal() else -1
         try:
@@ -82,13 +92,47 @@ class Device:
             )
         object.__setattr__(self, "type", type)
         object.__setattr__(self, "id", number)
+        object.__setattr__(self, "name", called or type.name.lower())
 
     def __str__(self) -> str:
-        name = self.type.name.lower()
-        return f"{name}:{self.id}" if self.id else name
+        return f"{self.name}:{self.id}" if self.id else self.name
 
     def __repr__(self) -> str:
         return f"Device({str(self)!r})"
+
+
+def _read(text: str) -> tuple[DeviceType, str, str]:
+    """Return the type, the name of the provider and the number that a text has."""
+    name, _, suffix = text.partition(":")
+    name = name.lower()
+    if name == TORCH:
+        name, _, suffix = suffix.partition(":")
+        name = name.lower()
+        if name not in TORCH_DEVICES:
+            names = [f"{TORCH}:{known}" for known in TORCH_DEVICES]
+            raise InvalidArgument(
+                f"Device: {text!r} is not a device of PyTorch; use one of {', '.join(names)}."
+            )
+        return TORCH_DEVICES[name], name if name in TORCH_ALONE else f"{TORCH}:{name}", suffix
+    if name in TORCH_ALONE:
+        return TORCH_DEVICES[name], name, suffix
+    if name.upper() not in DeviceType.__members__:
+        names = [
+            *(member.lower() for member in DeviceType.__members__),
+            *TORCH_ALONE,
+            f"{TORCH}:cpu",
+        ]
+        raise InvalidArgument(
+            f"Device: {name!r} is not a device type; use one of {', '.join(names)}."
+            + nearest(name, names)
+        )
+    return DeviceType[name.upper()], name, suffix
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text begins with the name of a device."""
+    first = text.partition(":")[0].lower()
+    return first.upper() in DeviceType.__members__ or first in (*TORCH_ALONE, TORCH)
 
 
 DeviceLike: TypeAlias = "Device | DeviceType | str"
@@ -98,7 +142,7 @@ CPU = Device("cpu")
 """The device every tensor of this package's own core is on."""
 
 ENTRY_POINTS = "suanzi.devices"
-"""The group of entry points in which packages announce providers, by the name of the type."""
+"""The group of entry points in which packages announce providers, by name; ``-`` is ``:`` there."""
 
 
 class DeviceTensor(Protocol):
@@ -132,7 +176,8 @@ class DeviceProvider(Protocol):
     itself, for the creation interface of that name with arguments that were checked, and returns
     NotImplemented for those it leaves: they are computed on the host, and uploaded. And a method
     ``take(data, dtype, device)`` that makes a tensor of what :func:`suanzi.tensor` is given, where
-    it need not pass through the host, and returns NotImplemented otherwise.
+    it need not pass through the host, and returns NotImplemented otherwise. And a method
+    ``synchronize()`` that waits for what its devices compute, and raises the first error of it.
     """
 
     def count(self) -> int:
@@ -142,7 +187,7 @@ class DeviceProvider(Protocol):
         """Return a copy of a tensor of the host on a device."""
 
 
-_PROVIDERS: dict[DeviceType, Any] = {}
+_PROVIDERS: dict[str, Any] = {}
 
 
 def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> None:
@@ -163,15 +208,15 @@ def register_device(type: DeviceType | str, provider: DeviceProvider | None) -> 
     >>> sz.register_device("fpga", None)
     """
     chosen = Device(type)
-    if chosen.id or chosen.type is DeviceType.CPU:
+    if chosen.id or chosen == CPU:
         raise InvalidArgument(
             f"register_device: {type!r} has no provider; it is for gpu, npu, fpga, asic or "
             "cluster, without a number. suanzi itself provides the cpu."
         )
     if provider is None:
-        _PROVIDERS.pop(chosen.type, None)
+        _PROVIDERS.pop(chosen.name, None)
         return
-    _PROVIDERS[chosen.type] = _checked_provider(provider)
+    _PROVIDERS[chosen.name] = _checked_provider(provider)
 
 
 def devices() -> tuple[Device, ...]:
@@ -181,29 +226,51 @@ def devices() -> tuple[Device, ...]:
     Device('cpu')
     """
     found = [CPU]
-    for type in DeviceType:
-        if type is DeviceType.CPU:
-            continue
+    others = [type.name.lower() for type in DeviceType if type is not DeviceType.CPU]
+    for name in [*others, *TORCH_ALONE, *(f"{TORCH}:{other}" for other in ("npu", "cpu"))]:
         try:
-            found += [Device(type, id) for id in range(_count(type))]
+            found += [Device(name, id) for id in range(_count(name))]
         except StatusError:  # no provider, or one that does not work: none of its can be used
             continue
     return tuple(found)
+
+
+def synchronize() -> None:
+    """Wait for everything that devices compute, and raise the first error that was found there.
+
+    A device reports what depends on the elements, such as an integer division by zero, here, in
+    the standard's form, and where elements are fetched.
+
+    >>> sz.synchronize()
+    """
+    for provider in list(_PROVIDERS.values()):
+        if hasattr(provider, "synchronize"):
+            provider.synchronize()
+
+
+def settle(made: Any) -> None:
+    """Wait for outputs on devices, and raise the error that was found in computing them."""
+    for x in made if isinstance(made, list | tuple) else (made,):
+        if hasattr(type(x), "__suanzi_operator__") and hasattr(x, "device"):
+            wait = getattr(_PROVIDERS.get(x.device.name), "synchronize", None)
+            if wait is not None:
+                wait()
+                return
 
 
 def provider_of(device: Device) -> DeviceProvider | None:
     """Return who provides a device, None if it is the core itself; InvalidArgument: nobody does."""
     if device == CPU:
         return None
-    if device.type is DeviceType.CPU:
+    if device.name == CPU.name:
         raise InvalidArgument(f"there is no device {device}; the only CPU device is cpu.")
-    count = _count(device.type)
+    count = _count(device.name)
     if device.id >= count:
-        there = ", ".join(str(Device(device.type, id)) for id in range(min(count, 8)))
+        there = ", ".join(str(Device(device.name, id)) for id in range(min(count, 8)))
         more = ", ..." if count > 8 else ""
         said = f"there are {there}{more}" if count else "its provider has none"
         raise InvalidArgument(f"there is no device {device}; {said}.")
-    provider: DeviceProvider = _provider(device.type)
+    provider: DeviceProvider = _provider(device.name)
     return provider
 
 
@@ -245,24 +312,20 @@ def _asked(device: Device, asked: Mapping[str, Any], call: Callable[[], Any]) ->
     except MemoryError as error:
         raise AllocFailed(f"not enough memory on {device}: {error}".rstrip(". :") + ".") from error
     except Exception as error:
-        raise _failed(device.type, error) from error
+        raise _failed(device.name, error) from error
     if not right or came != (device, asked["dtype"], tuple(asked["shape"])):
         raise InternalError(
-            f"the provider of {_name(device.type)} made a tensor of {came[1]} with shape {came[2]} "
+            f"the provider of {device.name} made a tensor of {came[1]} with shape {came[2]} "
             f"on {came[0]}; requested were {asked['dtype']}, {asked['shape']} and {device}."
         )
     return made
 
 
-def _name(type: DeviceType) -> str:
-    return type.name.lower()
-
-
-def _failed(type: DeviceType, error: Exception) -> InternalError:
-    return InternalError(
-        f"the provider of {_name(type)} failed: {error.__class__.__name__}: {error}".rstrip(".")
-        + "."
-    )
+def _failed(name: str, error: Exception) -> StatusError:
+    words = f"{error.__class__.__name__}: {error}".rstrip(".")
+    if type(error) is ImportError:  # raised on purpose: what the device needs is not installed
+        return InvalidArgument(f"no device {name}: {str(error).rstrip('.')}.")
+    return InternalError(f"the provider of {name} failed: {words}.")
 
 
 def _checked_provider(provider: Any) -> Any:
@@ -278,36 +341,36 @@ def _checked_provider(provider: Any) -> Any:
 
 @cache
 def _announced() -> dict[str, Any]:
-    """Return the entry points by the name of the type; nothing is imported yet."""
+    """Return the entry points by the name of the provider; nothing is imported yet."""
     from importlib.metadata import entry_points
 
-    return {found.name.lower(): found for found in entry_points(group=ENTRY_POINTS)}
+    return {one.name.lower().replace("-", ":"): one for one in entry_points(group=ENTRY_POINTS)}
 
 
-def _provider(type: DeviceType) -> Any:
-    """Return the provider of a type, importing the package that announced it if need be."""
-    if type in _PROVIDERS:
-        return _PROVIDERS[type]
-    entry = _announced().get(_name(type))
+def _provider(name: str) -> Any:
+    """Return the provider of a name, importing the package that announced it if need be."""
+    if name in _PROVIDERS:
+        return _PROVIDERS[name]
+    entry = _announced().get(name)
     if entry is None:
         raise InvalidArgument(
-            f"no provider for {_name(type)} is installed; sz.devices() lists the devices. "
+            f"no provider for {name} is installed; sz.devices() lists the devices. "
             "Install a package that provides one, or register yours with "
-            f"sz.register_device({_name(type)!r}, provider)."
+            f"sz.register_device({name!r}, provider)."
         )
     try:
         found = entry.load()
         if isinstance(found, builtin_type) or not hasattr(found, "upload"):
             found = found()
-        _PROVIDERS[type] = _checked_provider(found)
+        _PROVIDERS[name] = _checked_provider(found)
     except Exception as error:
-        raise _failed(type, error) from error
-    return _PROVIDERS[type]
+        raise _failed(name, error) from error
+    return _PROVIDERS[name]
 
 
-def _count(type: DeviceType) -> int:
-    provider = _provider(type)
+def _count(name: str) -> int:
+    provider = _provider(name)
     try:
         return max(0, index(provider.count()))
     except Exception as error:
-        raise _failed(type, error) from error
+        raise _failed(name, error) from error

@@ -92,7 +92,7 @@ def check(
         C library (`./libvendor.so`), or a Python class (`package.module:Adapter`).
     device
         Where tensors are: `cuda`, `cuda:1`, `npu`, `xpu`, `mps` for torch, `cuda` for jax; for
-        suanzi `cpu`, or `cluster` for tensors of blocks on Dask.
+        suanzi `cpu`, `cuda` and others of PyTorch, or `cluster` for tensors of blocks on Dask.
     catalogue
         The operators of another catalogue than the standard: `nn`, those that models need.
     op

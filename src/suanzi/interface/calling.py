@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from suanzi import registry
 from suanzi._hints import shown
+from suanzi.device import settle
 from suanzi.interface.structures import DataType, Shape
 from suanzi.registry import REGISTRY, Operator
 from suanzi.resolve import domains
@@ -61,6 +62,7 @@ def answered(title: str, count: int, make: Callable[[], Any]) -> Answer:
     problem: StatusError | None = None
     try:
         result = make()
+        settle(result)
     except StatusError as error:
         problem = error
     except MemoryError as error:

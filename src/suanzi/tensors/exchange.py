@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._numpy import Array, np
+from suanzi.device import Device, provider_of
 from suanzi.dtypes import DType, char, dtype, int4, uint1, uint4
 from suanzi.status import AllocFailed, TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi.tensors.tensor import Tensor
+
+# DLPack's numbers of devices that a provider may know.
+_DEVICES = {2: "cuda", 8: "mps", 14: "xpu"}
 
 # Bytes that are granted without a look at what is there.
 _ALWAYS_THERE = 1 << 28
@@ -146,8 +150,8 @@ def from_numpy(array: Array) -> Tensor:
 def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
     """Return a tensor on the memory of another library's array, without copying unless `copy`.
 
-    `x` is anything with ``__dlpack__``. A dtype that suanzi lacks, or memory that is not on the
-    CPU, raises BufferError.
+    `x` is anything with ``__dlpack__``. An array on a device gives a tensor on that device. A dtype
+    that suanzi lacks, or memory on a device that it does not know, raises BufferError.
 
     >>> import numpy as np
     >>> array = np.arange(3, dtype=np.int16)
@@ -160,12 +164,19 @@ def from_dlpack(x: Any, /, *, copy: bool | None = None) -> Tensor:
         raise TypeMismatch(
             f"from_dlpack: a {type(x).__name__} has no __dlpack__; use sz.tensor to copy it."
         )
+    kind, number = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else (1, 0)
+    if int(kind) in _DEVICES:
+        place = Device(_DEVICES[int(kind)], int(number))
+        adopt = getattr(provider_of(place), "from_dlpack", None)
+        if adopt is not None:
+            made: Tensor = adopt(x, place)
+            return made.copy() if copy else made
     try:
         capsule = x.__dlpack__(max_version=(1, 0))
     except TypeError:  # a library from before DLPack 1.0
         capsule = x.__dlpack__()
-    made = _core.take_capsule(capsule)
-    return _core.row_major_copy(made) if copy else made
+    taken = _core.take_capsule(capsule)
+    return _core.row_major_copy(taken) if copy else taken
 
 
 def to_dlpack(

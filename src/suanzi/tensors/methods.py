@@ -213,10 +213,9 @@ class Methods:
         >>> x.to(sz.float16).dtype, x.to("cpu") is x
         (suanzi.float16, True)
         """
-        from suanzi.device import Device, DeviceType
+        from suanzi.device import Device, DeviceType, is_name
 
-        named = isinstance(where, str) and where.partition(":")[0].upper() in DeviceType.__members__
-        if named or isinstance(where, Device | DeviceType):
+        if isinstance(where, Device | DeviceType) or (isinstance(where, str) and is_name(where)):
             return self.to_device(where)
         target = dtype_of(where)
         return self if target is self.dtype else call("cast", self, target)

@@ -9,6 +9,7 @@ from pathlib import Path
 from suanzi._hints import nearest
 from suanzi.conformance.model.titles import on_device
 from suanzi.conformance.running.process import Backend
+from suanzi.device import TORCH, TORCH_ALONE, Device
 from suanzi.status import InvalidArgument
 
 FRAMEWORKS = ("numpy", "torch", "jax", "paddle", "mindspore", "openvino")
@@ -21,8 +22,8 @@ C_ADAPTER = "c_adapter:Adapter"
 _OTHER_NAMES = {"embedded": "suanzi", "pytorch": "torch", "np": "numpy"}
 
 
-DEVICES = ("cpu", "cluster")
-"""Where suanzi itself can be tested against the standard."""
+DEVICES = ("cpu", "cluster", "torch:cpu", "cuda")
+"""Where suanzi itself can be tested against the standard; other devices of PyTorch likewise."""
 ON_DEVICES = {"torch": "cuda, cuda:1, npu, xpu, mps", "jax": "cuda, cuda:1, tpu"}
 """The frameworks that can be tested on a device, and some of their devices."""
 
@@ -65,9 +66,11 @@ def backend(
 
 
 def _on_device(name: str, python: str | None, device: str, command: str) -> Backend:
-    if name == "suanzi" and device in DEVICES:
-        title = on_device(name, device)
-        return Backend(title, f"{device}_adapter:Adapter", python or sys.executable)
+    if name == "suanzi" and device == "cluster":
+        return Backend(on_device(name, device), "cluster_adapter:Adapter", python or sys.executable)
+    if name == "suanzi" and device.partition(":")[0] in (TORCH, *TORCH_ALONE):
+        title, place = on_device(name, str(Device(device))), {"device": str(Device(device))}
+        return Backend(title, "device_adapter:Adapter", python or sys.executable, place)
     if name.lower() in ON_DEVICES:
         subject = backend(name, python)
         title = on_device(subject.title, device)

@@ -179,7 +179,7 @@ def _program(case: Case, backend: Backend, facts: Facts) -> str | None:
             return c_program(case, str(backend.options.get("path", backend.title)))
         except Unsupported:  # C cannot express it
             return None
-    if backend.adapter == "cluster_adapter:Adapter":
+    if backend.adapter in ("cluster_adapter:Adapter", "device_adapter:Adapter"):
         return None  # the command is enough
     return _of_adapter(case, backend, facts)
 

@@ -1,0 +1,47 @@
+"""Errors that depend on the elements: a flag on the device for each call that may have one.
+
+Nothing waits for it. `check` reads all flags at once, where something waits anyway: in the
+standard's form, in `sz.synchronize`, and where elements are fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+import torch
+
+from suanzi.status import StatusError
+
+Raise = Callable[[], StatusError]
+LIMIT = 256
+"""How many flags are kept before they are read."""
+
+_flags: dict[torch.device, list[tuple[torch.Tensor, Raise]]] = {}
+_lock = Lock()
+
+
+def add(flag: torch.Tensor, error: Raise) -> None:
+    """Note a flag, a bool of no axes, and the error of the call if it is set."""
+    with _lock:
+        waiting = _flags.setdefault(flag.device, [])
+        waiting.append((flag, error))
+        full = len(waiting) >= LIMIT
+    if full:
+        check(flag.device)
+
+
+def check(device: torch.device | None = None) -> None:
+    """Wait for the flags of a device, or of all, and raise the first error that they show."""
+    with _lock:
+        taken = [_flags.pop(one) for one in list(_flags) if device in (None, one)]
+    for waiting in taken:
+        found = torch.stack([flag for flag, _ in waiting]).tolist()
+        for is_set, (_, error) in zip(found, waiting, strict=True):
+            if is_set:
+                raise error()
+
+
+def forget() -> None:
+    """Forget all flags: those of a process that was forked belong to its parent."""
+    _flags.clear()

@@ -1,0 +1,220 @@
+"""A call of an operator on tensors of a device: checked by the CPU's operator, run by a way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from suanzi.device import Device
+from suanzi.dtypes import DType
+from suanzi.promote.context import get_promotion
+from suanzi.promote.engine import Layer
+from suanzi.registry import Operator
+from suanzi.resolve import domains
+from suanzi.resolve.arguments import operands_of
+from suanzi.resolve.elementwise import promote
+from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError
+from suanzi.tensors.tensor import Tensor
+from suanzi.torch.casts import cast
+from suanzi.torch.checking import NEGATIVE, Shape, asked, operator_named, results_of, signature
+from suanzi.torch.dtypes import SUANZI, TORCH, torch_dtype
+from suanzi.torch.tensor import TorchTensor, declare_running
+from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
+
+_KEPT = 4096
+_calls: dict[Any, tuple[Call, Any]] = {}
+"""Checked calls by what they depend on."""
+
+
+def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Run an operator; some of its arguments are tensors of a device."""
+    op = operator_named(key)
+    try:
+        bound = signature(key).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{op.title}: {error}") from None
+    bound.apply_defaults()
+    arguments: dict[str, Any] = bound.arguments
+    device = _device_of(op, arguments)
+    function = WAYS.get(key) or (WAYS.get(f"kernel {op.kernel}") if op.kernel else None)
+    if function is None:
+        raise not_supported(op, device, MISSING.get(key, "PyTorch has no such operator"))
+    if key in SELF_CHECKED:
+        return function(op, device, **arguments)
+    call, like = _checked(op, device, arguments)
+    if call.exact and call.results and not any(math.prod(r.shape) for r in call.results):
+        empty = [torch.empty(r.shape, dtype=TORCH[r.dtype], device=call.place)
+                 for r in call.results]  # fmt: skip
+        return _wrapped(call, like, empty[0] if isinstance(like, Tensor) else empty)
+    plain = {name: _plain(x) for name, x in arguments.items()}
+    made = in_name_of(op, device, lambda: function(call, **plain))
+    return _wrapped(call, like, made)
+
+
+def _device_of(op: Operator, arguments: Mapping[str, Any]) -> Device:
+    found: Device | None = None
+    for name, x in arguments.items():
+        for one in x if isinstance(x, list | tuple) else (x,):
+            if isinstance(one, TorchTensor):
+                one.alive(op.title, name)
+                found = found or one.device
+                continue
+            away = Device("cpu") if isinstance(one, np.ndarray) and one.ndim else None
+            place = one.device if isinstance(one, Tensor) else away
+            if place is not None:
+                raise InvalidArgument(
+                    f"{op.title}: {name} is on {place}, and another argument on a device of "
+                    "PyTorch; they must be on one device. Move one, with sz.tensor(x, device=...) "
+                    "or to_host()."
+                )
+    assert found is not None
+    return found
+
+
+def _checked(op: Operator, device: Device, arguments: Mapping[str, Any]) -> tuple[Call, Any]:
+    """Return a call whose arguments were checked, and what the CPU gives for stand-ins."""
+    rules = get_promotion() if op.rules is None else op.rules
+    key: Any = (
+        op.key, device, id(rules), rules.on_loss, domains.chosen(),
+        tuple(_seen(x) for x in arguments.values()),
+    )  # fmt: skip
+    try:
+        found = _calls.get(key)
+    except TypeError:  # an argument that is not hashable
+        key, found = None, None
+    if found is not None:
+        return found
+    shapes = {name: _shape(x) for name, x in arguments.items()}
+    like, stand_ins, exact = asked(op, shapes)
+    call = Call(
+        op, device, torch_place(device), {name: _dtype(x) for name, x in arguments.items()},
+        stand_ins, results_of(like), exact, *_promotion(op, stand_ins),
+    )  # fmt: skip
+    for result in call.results:
+        try:
+            torch_dtype(result.dtype)
+        except StatusError as error:
+            raise not_supported(op, device, str(error).rstrip(".")) from None
+    if key is not None and rules.on_loss == "ignore":
+        if len(_calls) >= _KEPT:
+            _calls.clear()
+        _calls[key] = call, like
+        _RULES[id(rules)] = rules  # so that its number is not given to another
+    return call, like
+
+
+_RULES: dict[int, Any] = {}
+
+
+def _promotion(op: Operator, stand_ins: Mapping[str, Any]) -> tuple[DType | None, bool]:
+    """Return the dtype that operands promote to, and whether they are compared by value."""
+    if op is NEGATIVE:
+        return stand_ins["x"].dtype, False
+    if not op.operator_class and op.kernel is None:
+        return None, False
+    if op.kernel is None and op.key not in ("logical_not", "rint", "allclose"):
+        return None, False
+    taken = {
+        name: x for name, x in stand_ins.items() if name in ("x", "y", "a", "x1", "x2", "input")
+    }
+    found = promote(op, operands_of(op, taken))
+    return found.dtype, found.layer is Layer.EXACT
+
+
+def _seen(x: Any) -> Any:
+    """Return what a call depends on, of an argument."""
+    if isinstance(x, TorchTensor):
+        return x.dtype, x.shape
+    if isinstance(x, list | tuple):
+        return type(x), tuple(_seen(one) for one in x)
+    return type(x), repr(x) if isinstance(x, float | complex | np.generic) else x
+
+
+def _shape(x: Any) -> Any:
+    if isinstance(x, TorchTensor):
+        return Shape(x.dtype, x.shape)
+    if isinstance(x, list | tuple) and any(isinstance(one, TorchTensor) for one in x):
+        return type(x)(_shape(one) for one in x)
+    return x
+
+
+def _dtype(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return [_dtype(one) for one in x]
+    return x.dtype if isinstance(x, TorchTensor) else None
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, TorchTensor):
+        return x.plain
+    if isinstance(x, list | tuple) and any(isinstance(one, TorchTensor) for one in x):
+        return [_plain(one) for one in x]
+    return x
+
+
+def torch_place(device: Device) -> torch.device:
+    """Return PyTorch's name of a device."""
+    name = device.name.removeprefix("torch:")
+    return torch.device(name if name in ("cpu", "mps") else f"{name}:{device.id}")
+
+
+def in_name_of(op: Operator, device: Device, call: Any) -> Any:
+    """Return what a call of PyTorch gives; its errors are the operator's."""
+    try:
+        with torch.no_grad():
+            return call()
+    except StatusError:
+        raise
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise AllocFailed(f"{op.title}: not enough memory on {device}: {_first(error)}.") from None
+    except Exception as error:
+        words = _first(error)
+        if "alloc" in words and "memory" in words:
+            raise AllocFailed(f"{op.title}: not enough memory on {device}: {words}.") from None
+        if (
+            isinstance(error, NotImplementedError)
+            or type(error).__name__ == "Unsupported"
+            or "not implemented for" in words
+        ):
+            raise not_supported(op, device, words) from None
+        raise InternalError(
+            f"{op.title}: PyTorch failed on {device}: {type(error).__name__}: {words}."
+        ) from error
+
+
+def _first(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0].rstrip(".")
+
+
+def _wrapped(call: Call, like: Any, made: Any) -> Any:
+    """Return outputs of a way as tensors of the device, in the dtypes of the results."""
+    if isinstance(like, Tensor):
+        return wrapped(call.device, _in_dtype(made, call.results[0].dtype))
+    if not isinstance(like, list | tuple):
+        return made
+    dtypes = iter(call.results)
+    last = call.results[-1] if call.results else None
+    parts = []
+    if call.exact and len(made) < len(like):  # what the CPU leaves out
+        given = iter(made)
+        made = [None if x is None else next(given) for x in like]
+    for x in made:
+        result = next(dtypes, last) if x is not None else None
+        parts.append(None if result is None else wrapped(call.device, _in_dtype(x, result.dtype)))
+    return type(like)(parts)
+
+
+def _in_dtype(x: torch.Tensor, dt: DType) -> torch.Tensor:
+    return x if x.dtype is TORCH[dt] else cast(x, SUANZI[x.dtype], dt)
+
+
+def wrapped(device: Device, x: torch.Tensor) -> TorchTensor:
+    """Return a tensor of PyTorch as a tensor of a device."""
+    return TorchTensor(x, device)
+
+
+declare_running(run)

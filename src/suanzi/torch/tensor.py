@@ -1,0 +1,363 @@
+"""TorchTensor: a tensor on a device of PyTorch, on the memory of a tensor of PyTorch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from suanzi import _core, registry
+from suanzi.device import Device, DeviceLike
+from suanzi.dtypes import DType, DTypeLike
+from suanzi.dtypes import dtype as dtype_of
+from suanzi.layout import Layout, LayoutType, min2maj_of
+from suanzi.registry import LOADERS
+from suanzi.shapes import sizes_of
+from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.tensors.methods import Methods, counted
+from suanzi.tensors.parts import permuted
+from suanzi.tensors.print_options import in_force
+from suanzi.tensors.printing import described, shown_of
+from suanzi.tensors.symbols import Symbols
+from suanzi.tensors.tensor import Tensor
+from suanzi.torch import pending
+from suanzi.torch.dtypes import SUANZI, TORCH, carried, resolved, suanzi_dtype
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class _Running:
+    """What the methods call; modules above set it."""
+
+    run: Callable[..., Any]
+    get: Callable[..., Any]
+    put: Callable[..., Any]
+
+
+def declare_running(run: Callable[..., Any]) -> None:
+    """Say what runs operators."""
+    _Running.run = staticmethod(run)
+
+
+def declare_subscripts(get: Callable[..., Any], put: Callable[..., Any]) -> None:
+    """Say what ``x[key]`` and ``x[key] = value`` do."""
+    _Running.get, _Running.put = staticmethod(get), staticmethod(put)
+
+
+class TorchTensor(Symbols, Methods):
+    """Elements of one dtype in a shape, on a device of PyTorch.
+
+    Make one with ``sz.tensor(x, device="cuda")``, with any creation interface and a device, or on
+    the memory of a tensor of PyTorch with :func:`suanzi.torch.from_torch`.
+    """
+
+    __slots__ = ("__weakref__", "_device", "_dtype", "_plain", "_shape")
+
+    # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
+    __array_ufunc__ = None
+
+    def __init__(self, plain: torch.Tensor, device: Device) -> None:
+        """Arguments are not checked: the dtype is one that suanzi has."""
+        self._plain: torch.Tensor | None = plain
+        self._device = device
+        self._dtype = SUANZI[plain.dtype]
+        self._shape = tuple(plain.shape)
+
+    # ---- what it is ------------------------------------------------------------------------------
+
+    @property
+    def plain(self) -> torch.Tensor:
+        """The tensor of PyTorch."""
+        if self._plain is None:
+            raise UninitializedObject("the tensor was destroyed.")
+        return self._plain
+
+    def alive(self, title: str, name: str) -> None:
+        """Raise UninitializedObject if it was destroyed."""
+        if self._plain is None:
+            raise UninitializedObject(f"{title}: {name} was destroyed.")
+
+    def destroy(self) -> None:
+        """Give up the memory."""
+        self._plain = None
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of elements along each axis."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self._shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> Device:
+        """The device the elements are on."""
+        return self._device
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The steps in memory along each axis, in elements."""
+        return tuple(self.plain.stride())
+
+    @property
+    def layout(self) -> Layout:
+        """The order of the axes in memory."""
+        return Layout(LayoutType.DENSE, min2maj_of(self.shape, self.strides))
+
+    scale = zero_point = channel_axis = None
+
+    # ---- to and from others ----------------------------------------------------------------------
+
+    def to_host(self) -> Tensor:
+        """Return a copy on the CPU; errors of calls on the device are raised here."""
+        pending.check(self.plain.device)
+        return fetched(self.plain)
+
+    def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Any:
+        """Return the tensor on a device: itself if it is there, else a copy."""
+        try:
+            place = Device(device)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"to_device: {error}") from None
+        if place == self.device:
+            return self
+        if place.name == "cpu":
+            return self.to_host()
+        from suanzi.device import provider_of, take
+
+        provider = provider_of(place)
+        made = NotImplemented if provider is None else take(self, None, place, provider)
+        return self.to_host().to_device(place) if made is NotImplemented else made
+
+    def to_torch(self) -> torch.Tensor:
+        """Return the tensor of PyTorch on the same memory."""
+        return self.plain
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """Return a copy as a NumPy array."""
+        return self.to_host().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError(f"the tensor is on {self.device}; an array of NumPy needs a copy")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __dlpack__(self, **kwargs: Any) -> object:
+        return resolved(self.plain).__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        kind, number = self.plain.__dlpack_device__()
+        return int(kind), int(number)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return :mod:`suanzi.array_api`."""
+        return LOADERS["array_api"]()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers."""
+        return self.to_host().tolist()
+
+    def item(self) -> bool | int | float | complex | bytes:
+        """Return the only element as a Python number."""
+        if self.size != 1:
+            raise InvalidArgument(
+                f"item: the tensor has {self.size} elements, shape {self.shape}; it must have one."
+            )
+        return self.to_host().item()
+
+    # ---- other forms of it -----------------------------------------------------------------------
+
+    def reshape(self, *dims: int | Sequence[int]) -> Any:
+        """Return the elements in another shape, row by row; one of the sizes may be -1."""
+        return self._call("reshape", sizes_of(self.size, dims))
+
+    def transpose(self, *axes: Any) -> Any:
+        """Return a view with the axes in another order; without one, from the last to the first."""
+        if not axes or axes == (None,):
+            return self.T
+        given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+        order = [counted(axis, self.ndim) for axis in given]
+        if set(order) == set(range(self.ndim)):  # the operator takes where each axis goes
+            order = [order.index(i) for i in range(self.ndim)]
+        return self._call("transpose", order)
+
+    @property
+    def T(self) -> TorchTensor:
+        """It with its axes in reverse order."""
+        return self._call("transpose")
+
+    @property
+    def mT(self) -> TorchTensor:
+        """Matrices transposed."""
+        if self.ndim < 2:
+            raise InvalidArgument(f"mT: the tensor has shape {self.shape}; it needs two axes.")
+        return self.transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
+
+    @property
+    def real(self) -> TorchTensor:
+        """The real part."""
+        return self._call("real")
+
+    @property
+    def imag(self) -> TorchTensor:
+        """The imaginary part."""
+        return self._call("imag")
+
+    def flatten(self) -> Any:
+        """Return a copy of the elements along one axis, row by row."""
+        return self.copy().reshape(-1)
+
+    def copy(self) -> Any:
+        """Return a copy with memory of its own."""
+        return self._call("duplicate")
+
+    def astype(self, dtype: DTypeLike, /, *, copy: bool = True) -> TorchTensor:
+        """Return the elements in another dtype, as :func:`suanzi.cast`."""
+        target = dtype_of(dtype)
+        return self if target is self.dtype and not copy else self._call("cast", target)
+
+    def reduce(
+        self, mode: Any = "SUM", axis: int | Sequence[int] | None = None, keep_dims: bool = False
+    ) -> TorchTensor:
+        """Combine the elements along axes, as :func:`suanzi.reduce`."""
+        return self._call("reduce", mode, axis, keep_dims=keep_dims)
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> TorchTensor:
+        made: TorchTensor = registry.call(name, self, *args, **kwargs)
+        return made
+
+    def __suanzi_operator__(
+        self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        return _Running.run(name, args, kwargs)
+
+    # ---- Python ----------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> TorchTensor:
+        made: TorchTensor = _Running.get(self, key)
+        return made
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _Running.put(self, key, value)
+
+    def __repr__(self) -> str:
+        """Return the elements that printing shows; only they are fetched."""
+        if self._plain is None:
+            return "TorchTensor(destroyed)"
+        pending.check(self._plain.device)
+        options = in_force()
+        axes = shown_of(self.shape, options)
+        part = carried(self._plain)
+        for axis, shown in enumerate(axes):
+            if None in shown:
+                taken = [i for i in shown if i is not None]
+                part = part.index_select(axis, torch.tensor(taken, device=part.device))
+        sample = fetched(resolved(part).contiguous().view(self._plain.dtype).reshape(part.shape))
+        facts = [f"dtype={self.dtype}", f"device={str(self.device)!r}"]
+        if self.size == 0:
+            facts.insert(0, f"shape={self.shape}")
+        return described("TorchTensor(", axes, sample, facts, options)
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeMismatch("len: a 0-d tensor has no length.")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[TorchTensor]:
+        if self.ndim == 0:
+            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __bool__(self) -> bool:
+        return bool(self._only("bool"))
+
+    def __int__(self) -> int:
+        return int(self._only("int"))
+
+    def __float__(self) -> float:
+        return float(self._only("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only("complex"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in ("int", "uint", "bool") or self.size != 1:
+            raise TypeMismatch(
+                f"an index is one integer, not a tensor of {self.dtype} with shape {self.shape}."
+            )
+        return int(self)
+
+    def _only(self, name: str) -> Any:
+        if self.size != 1:
+            raise InvalidArgument(
+                f"{name}: the tensor has {self.size} elements, which are not one value."
+            )
+        return self.item()
+
+    def __neg__(self) -> TorchTensor:
+        made: TorchTensor = _Running.run("negative", (self,), {})
+        return made
+
+    def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
+        return registry.call(name, *operands)
+
+
+def fetched(x: torch.Tensor) -> Tensor:
+    """Return a tensor of PyTorch as one of the CPU's, with memory of its own."""
+    order = _slow_first(tuple(x.shape), tuple(x.stride()))
+    rows = x.permute(order)
+    made = _core.empty(tuple(rows.shape), suanzi_dtype(x))
+    if x.numel():
+        here = torch.empty(x.numel(), dtype=x.dtype)  # which has a stride of 1, whatever x has
+        here.copy_(resolved(rows).detach().reshape(-1))
+        made.storage.memory[: x.nbytes] = memoryview(here.view(torch.uint8).numpy())
+    return permuted(made, [order.index(axis) for axis in range(x.dim())])
+
+
+def _slow_first(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """Return the axes from the slowest to the fastest in memory; with gaps, in their order."""
+    order = min2maj_of(shape, strides)
+    return list(range(len(shape)) if order is None else order[::-1])
+
+
+def placed(x: Tensor, place: torch.device) -> torch.Tensor:
+    """Return a tensor of the CPU as one of PyTorch on a device, with memory of its own."""
+    wanted = TORCH[x.dtype]
+    order = _slow_first(x.shape, x.strides)
+    rows = permuted(x, order)
+    if x.size:
+        rows = _core.row_major_copy(rows)
+        first = rows.offset * x.dtype.itemsize
+        memory = rows.storage.memory[first : first + x.nbytes]
+        here = torch.frombuffer(memory, dtype=torch.uint8).view(wanted).reshape(rows.shape)
+        made = here.clone() if place.type == "cpu" else here.to(place)
+    else:
+        made = torch.empty(rows.shape, dtype=wanted, device=place)
+    return made.permute([order.index(axis) for axis in range(x.ndim)])
+
+
+def from_torch(x: torch.Tensor) -> TorchTensor:
+    """Return a tensor on the memory of a tensor of PyTorch, on its device."""
+    suanzi_dtype(x)
+    return TorchTensor(resolved(x.detach()), Device(f"torch:{x.device.type}", x.device.index or 0))

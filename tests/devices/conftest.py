@@ -1,0 +1,20 @@
+"""Tensors on PyTorch's CPU device: everything that a device does, where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    collect_ignore_glob = ["test_on_*.py"]
+else:
+    from suanzi.torch.provider import register
+
+    register()
+
+
+@pytest.fixture
+def device() -> str:
+    """Return the device that tests use."""
+    return "torch:cpu"
