@@ -166,15 +166,15 @@ def test_the_atlas_sorts_filters_and_shows_details(tab: Tab) -> None:
     page = tab.open("#/accuracy")
     page.locator("#atlas-dtype").select_option("float16")
     numbers = ".atlas tbody tr td:nth-child(2)"
-    page.locator('[data-sort="0"]').click()
+    page.locator('[data-sort="suanzi"]').click()
     shown = [
         float(re.sub("[a-z]+$", "", text))
         for text in page.locator(numbers).all_inner_texts()
         if text != "–"
     ]
     assert shown == sorted(shown, reverse=True)
-    assert "sort=-0" in tab.state
-    page.locator('[data-sort="0"]').click()
+    assert "sort=-suanzi" in tab.state
+    page.locator('[data-sort="suanzi"]').click()
     assert page.locator('th[aria-sort="ascending"]').count() == 1
     page.locator('[data-sort="name"]').click()
     names = page.locator(".atlas tbody th").all_inner_texts()
@@ -182,11 +182,11 @@ def test_the_atlas_sorts_filters_and_shows_details(tab: Tab) -> None:
     page.locator("#atlas-find").fill("exp")
     assert all("exp" in name for name in page.locator(".atlas tbody th").all_inner_texts())
     page.locator("#atlas-measure").select_option("mean")
-    page.locator('[data-show="exp,float16,0"]').click()
+    page.locator('[data-show="exp,float16,suanzi"]').click()
     detail = page.locator("#atlas-detail")
     assert detail.locator("svg.chart").count() >= 2
     assert "suanzi accuracy --backend" in detail.inner_text()
-    assert "find=exp&show=exp,float16,0" in tab.state
+    assert "find=exp&show=exp,float16,suanzi" in tab.state
     assert tab.open(f"#{tab.state}").locator("#atlas-detail svg").count() >= 2
     page.locator("#close-detail").click()
     assert detail.is_hidden()
@@ -230,7 +230,7 @@ def test_parts_in_both_languages_colours_and_widths(
 ) -> None:
     for name, size in (("wide", {"width": 1280, "height": 900}), ("phone", PHONE)):
         tab = Tab(browser, address, viewport=size, color_scheme=scheme)
-        more = "&tables=open&rules=cann,jax" if part == "promotion" else "&show=exp,float32,1"
+        more = "&tables=open&rules=cann,jax" if part == "promotion" else "&show=exp,float32,numpy"
         page = tab.open(f"#/{part}?lang={lang}{more}")
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide[0] <= wide[1], f"{part} is too wide on a {name}"
@@ -282,9 +282,9 @@ def test_the_keyboard_reaches_everything(tab: Tab) -> None:
     page.locator('a[data-part="accuracy"]').focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "accuracy-title"
-    page.locator('[data-sort="1"]').focus()
+    page.locator('[data-sort="numpy"]').focus()
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.dataset.sort") == "1"
+    assert page.evaluate("document.activeElement.dataset.sort") == "numpy"
     page.locator(".cell").first.focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "atlas-detail"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,13 @@ def accuracy(files: Iterable[Path]) -> dict[str, Any]:
     """Return what was measured of every backend; suanzi comes first."""
     found = [read(str(path)).to_dict() for path in files]
     found.sort(key=lambda one: (one["subject"]["name"] != "suanzi", _title(one["subject"]).lower()))
-    return {"columns": _COLUMNS, "subjects": [_subject(one) for one in found]}
+    subjects = [_subject(one) for one in found]
+    counted: Counter[str] = Counter()
+    for subject in subjects:  # a key is in the address of the page
+        counted[subject["key"]] += 1
+        if counted[subject["key"]] > 1:
+            subject["key"] += f"-{counted[subject['key']]}"
+    return {"columns": _COLUMNS, "subjects": subjects}
 
 
 def _title(subject: dict[str, Any]) -> str:
@@ -38,6 +45,7 @@ def _subject(one: dict[str, Any]) -> dict[str, Any]:
         if subject.get(option):
             words += [f"--{option}", str(subject[option])]
     return {
+        "key": "-".join(str(subject[x]) for x in ("name", "level", "device") if subject.get(x)),
         "title": _title(subject),
         "version": re.split("[+-]", str(subject["version"]))[0],
         "on": ", ".join(filter(None, (subject.get("device"), subject.get("level")))),

@@ -8,6 +8,7 @@ const MEASURES = {
 // What begins each colour: errors in ULP, shares in per cent, counts.
 const STEPS = { worst: [0.5, 0.55, 1, 2, 4, 16], mean: [0.26, 0.3, 0.4, 0.5, 1, 4], half: [0, 0.1, 1, 5, 20, 50], one: [0, 0.1, 1, 5, 20, 50] };
 const COUNTS = [0, 1, 10, 100, 1000, 10000];
+const keyOf = i => A.subjects[i].key;
 const titleOf = subject => `${subject.title} ${subject.version}${subject.on ? `, ${subject.on}` : ""}`;
 
 const accuracyPart = {
@@ -44,11 +45,11 @@ const accuracyPart = {
     const rows = ROWS.filter(row => row.dtype === dtype);
     const subjects = A.subjects.map((_, i) => i).filter(i => rows.some(row => row.of === i && !row.missing));
     const at = new Map(rows.map(row => [`${row.function} ${row.of}`, row]));
-    let names = [...new Set(rows.map(row => row.function))].filter(name => name.includes(state.find.toLowerCase()));
+    const names = [...new Set(rows.filter(row => !row.missing).map(row => row.function))].filter(name => name.includes(state.find.toLowerCase()));
     const [key, down] = [state.sort.replace(/^-/, ""), state.sort.startsWith("-")];
     if (key === "name") names.sort();
-    else if (key !== "" && subjects.includes(Number(key))) {
-      const of = name => { const row = at.get(`${name} ${key}`); return row && !row.missing ? value(row) : -1; };
+    else if (subjects.some(i => keyOf(i) === key)) {
+      const of = name => { const row = at.get(`${name} ${subjects.find(i => keyOf(i) === key)}`); return row && !row.missing ? value(row) : -1; };
       names.sort((a, b) => of(a) - of(b));
     }
     if (down) names.reverse();
@@ -60,13 +61,13 @@ const accuracyPart = {
     const cell = (name, i) => {
       const row = at.get(`${name} ${i}`);
       if (!row || row.missing) return el("td", { class: "n zero", title: row ? row.missing : t("not_measured") }, "–");
-      const id = `${name},${dtype},${i}`, marks = [row.wrong_special ? "s" : "", row.flushed ? "f" : ""].join("");
+      const id = `${name},${dtype},${keyOf(i)}`, marks = [row.wrong_special ? "s" : "", row.flushed ? "f" : ""].join("");
       return el("td", { class: `n heat h${this.tone(value(row), measure)}` }, el("button", { type: "button", class: "cell", "data-show": id,
         "aria-expanded": String(state.show === id), "aria-label": t("errors_of", name, dtype, titleOf(A.subjects[i])) + `: ${this.number(value(row), measure)}`,
         onclick: () => { change({ show: state.show === id ? "" : id }); if (state.show) $("atlas-detail").focus(); } },
         this.number(value(row), measure), marks && measure === "worst" ? el("sup", {}, marks) : null));
     };
-    const head = [sorter("name", t("function")), ...subjects.map(i => sorter(String(i), titleOf(A.subjects[i])))];
+    const head = [sorter("name", t("function")), ...subjects.map(i => sorter(keyOf(i), titleOf(A.subjects[i])))];
     $("atlas").replaceChildren(scroll(t("accuracy"), el("table", { class: "atlas" }, el("thead", {}, el("tr", {}, head)),
       el("tbody", {}, names.map(name => el("tr", {}, el("th", { scope: "row" }, code(name)), subjects.map(i => cell(name, i))))))));
   },
@@ -75,7 +76,7 @@ const accuracyPart = {
 
   renderDetail() {
     const [name, dtype, of] = state.show.split(",");
-    const row = ROWS.find(one => one.function === name && one.dtype === dtype && String(one.of) === of && !one.missing);
+    const row = ROWS.find(one => one.function === name && one.dtype === dtype && keyOf(one.of) === of && !one.missing);
     const box = $("atlas-detail");
     box.hidden = !row;
     if (!row) { box.replaceChildren(); return; }
