@@ -21,6 +21,9 @@ from suanzi.conformance.check import check
 from suanzi.conformance.model.case import GROUPS as EVERY
 from suanzi.conformance.model.case import Check, Output, Refused
 from suanzi.conformance.model.numbers import Real
+from suanzi.conformance.running.process import Local
+from suanzi.conformance.running.run import Job, run_job
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.standard import interfaces
 
 SOME = ["add", "sqrt", "matmul", "cast", "reduce", "topk", "shape", "destroy", "rand_uniform"]
@@ -177,7 +180,7 @@ OUTPUT = {"dtype": "int8", "shape": {"tuple": [1]}, "truth": {"tuple": [5]}}
 def test_a_forged_case_is_one_sentence(tmp_path: Path, facts: Any) -> None:
     folder = forged(tmp_path / "forged", changed(tmp_path / "right", **facts))
     with pytest.raises(sz.InvalidArgument, match="is not a case"):
-        check("suanzi", folder=folder, jobs=1)
+        run_job(Local(Adapter()), Job("add", Wanted(folder=str(folder))))
 
 
 @pytest.mark.parametrize("line", ["", "5", "[]", "{}", "[" * 100_000, "\x1b[2J"])
