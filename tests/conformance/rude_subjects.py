@@ -10,9 +10,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+# The worker's own module: suanzi and NumPy would be most of the time that a start takes.
+from wire import Data  # type: ignore[import-not-found]
 
-from suanzi.conformance import Data
+
+class Bytes:
+    """A tensor of int8."""
+
+    def __init__(self, shape: tuple[int, ...], raw: bytes) -> None:
+        self.dtype, self.shape, self.raw = "int8", shape, raw
 
 
 class Whole:
@@ -21,14 +27,16 @@ class Whole:
     name = "rude"
 
     def create(self, data: Any) -> Any:
-        return np.frombuffer(data.raw, data.dtype).reshape(data.shape)
+        return Bytes(data.shape, data.raw)
 
     def read(self, x: Any) -> Any:
-        return Data(x.dtype.name, x.shape, x.tobytes())
+        return Data(x.dtype, x.shape, x.raw)
 
     def call(self, op: str, arguments: dict[str, Any]) -> Any:
         self.misbehave()
-        return arguments["x"] + arguments["y"]
+        x, y = arguments["x"], arguments["y"]
+        sums = bytes((a + b) % 256 for a, b in zip(x.raw, y.raw, strict=True))
+        return Bytes(x.shape, sums)
 
     def status(self, error: Exception) -> Any:
         return None
@@ -66,10 +74,12 @@ class Chatters(Whole):
 
 class Odd(Whole):
     name = 7  # type: ignore[assignment]
-    mapping = {"add": np.add}  # noqa: RUF012
+    mapping = {"add": print}  # noqa: RUF012
 
     def read(self, x: Any) -> Any:
-        return Data(x.dtype.name, [np.int64(n) for n in x.shape], memoryview(x))  # type: ignore[arg-type]
+        import numpy as np
+
+        return Data(x.dtype, [np.int64(n) for n in x.shape], memoryview(x.raw))
 
 
 class LeavesAChild(Whole):
@@ -128,12 +138,14 @@ class SaysTooMuch(Whole):
 
 class ReadsAnArray(Whole):
     def read(self, x: Any) -> Any:
-        return x
+        import numpy as np
+
+        return np.frombuffer(x.raw, x.dtype)
 
 
 class ReadsNoName(Whole):
     def read(self, x: Any) -> Any:
-        return Data(x.dtype, x.shape, x.tobytes())
+        return Data(type, x.shape, x.raw)
 
 
 class GivesAGenerator(Whole):
