@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from suanzi.accuracy.functions import FUNCTIONS
+from suanzi.accuracy.samples import SAMPLED
 
 HOME = Path(__file__).parents[2] / "atlas"
 _TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "paddle": "Paddle",
@@ -40,6 +41,25 @@ def atlas(dtype: str) -> str:
         some = [cells[title].get(name, "") for title in cells]
         if any(some):
             lines.append([f"`{name}`", *some])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def samples(dtype: str) -> str:
+    """Return the errors of sums, softmax and norms on long rows, by backend."""
+    cells: dict[str, dict[str, str]] = {}
+    for one in _results():
+        for row in one["rows"]:
+            if row["dtype"] == dtype and row.get("cases"):
+                longest = max(case["length"] for case in row["cases"])
+                some = [case["worst"] for case in row["cases"] if case["length"] == longest]
+                text = ", ".join(f"{worst:.2g}" for worst in some)
+                cells.setdefault(_title(one), {})[row["function"]] = text
+    lines = [["function", "conditions", *cells], ["---"] * (len(cells) + 2)]
+    for name, f in SAMPLED.items():
+        some = [cells[title].get(name, "") for title in cells]
+        if any(some):
+            conditions = ", ".join(f"{c:g}" for c in f.conditions)
+            lines.append([f"`{name}`", f"{f.condition}: {conditions}", *some])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

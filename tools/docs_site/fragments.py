@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import suanzi as sz
-from docs_site.atlas import atlas
+from docs_site import jax_table
+from docs_site.atlas import atlas, samples
 from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import code, fenced, table
 from docs_site.operators import TITLES, accuracy, members
@@ -269,6 +270,8 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "diff-matrix": difference_matrix,
     "accuracy": all_bounds,
     "atlas": atlas,
+    "samples": samples,
+    "jax-table": jax_table.differing,
     "bounds": judged_bounds,
     "findings": findings,
     "c-functions": c_functions,

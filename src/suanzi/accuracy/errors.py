@@ -152,6 +152,13 @@ def judged(
     """
     if exact is None:
         exact = f.fast(*at)
+    gone = _taken_for_zero(f, dtype, at, found, exact) if f.binary else None
+    if gone is not None:
+        kept = tuple(x[~gone] for x in at)
+        rest = None if rest is None else rest[~gone]
+        tally = judged(f, dtype, kept, found[~gone], exact[~gone], rest)
+        tally.flushed += int(gone.sum())
+        return tally
     form: dict[str, Any] = dict(form_of(dtype))
     if dtype == "float64":
         form["units"] = lambda x: units(x, ROUNDED["float64"])
@@ -162,6 +169,29 @@ def judged(
             most=tallies.MOST if dtype == "float32" else None,
         )  # fmt: skip
     return tally_of(counted, lambda i: tuple(float(x[i]) for x in at), lambda i: float(found[i]))
+
+
+def _taken_for_zero(
+    f: Function, dtype: str, at: tuple[Array, ...], found: Array, exact: Array
+) -> NDArray[np.bool_] | None:
+    """Return which results are those of operands whose subnormal numbers are zeros."""
+    form = ROUNDED[dtype]
+    smallest = math.ldexp(1.0, form.lowest)
+    small = [(np.abs(x) < smallest) & (x != 0) for x in at]
+    some = np.flatnonzero(np.logical_or.reduce(small))
+    if not some.size:
+        return None
+    y, due = found[some], exact[some]
+    with np.errstate(all="ignore"):
+        other = f.fast(*(np.where(s, 0.0 * x, x)[some] for s, x in zip(small, at, strict=True)))
+        near = (np.abs(y - other) <= units(other, form)) | (y == other)
+        near |= np.isnan(y) & np.isnan(other)
+        off = np.abs(y - due) > (0.5 + 1e-6) * units(due, form)
+        off |= np.isfinite(y) != (np.abs(due) < form.largest + form.widest / 2)
+        off &= ~((y == due) | (np.isnan(y) & np.isnan(due)))
+    gone = np.zeros(found.shape, bool)
+    gone[some] = near & off
+    return gone if gone.any() else None
 
 
 def _unbound(at: tuple[Array, ...]) -> NDArray[np.bool_]:

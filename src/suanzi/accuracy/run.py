@@ -80,12 +80,13 @@ def accuracy(
     work = list(tasks(chosen, kinds, exhaustive))
     if part is not None:
         work = part.share(work, "accuracy", "task")
-    about = _about(subject, timeout)
     settings: dict[str, Any] = {"seed": seed, "exhaustive": exhaustive}
-    with closing(State(resume, {"subject": about, "seed": seed})) as state:
-        left = [task for task in work if task.key not in state.done]
-        doing = _doing(subject, left, jobs, seed, timeout, cluster)
-        missing = _follow(doing, state, len(work), progress)
+    with Sweeper(subject, timeout) as first:
+        about = _about(subject, first.facts)
+        with closing(State(resume, {"subject": about, "seed": seed})) as state:
+            left = [task for task in work if task.key not in state.done]
+            doing = _doing(subject, first, left, jobs, seed, cluster)
+            missing = _follow(doing, state, len(work), progress)
     rows = rows_of(work, lambda task: state.done.get(task.key) or missing[task.key])
     if part is not None:
         settings["shard"] = {"number": part.number, "of": part.of}
@@ -93,10 +94,14 @@ def accuracy(
 
 
 def _doing(
-    subject: Backend, left: Sequence[Task], jobs: int, seed: int, timeout: float, where: str | None
+    subject: Backend, first: Sweeper, left: Sequence[Task], jobs: int, seed: int, where: str | None
 ) -> Generator[tuple[Task, Tally | str], None, None]:
+    timeout = first.timeout
     if where is None:
-        return measure(lambda: Sweeper(subject, timeout), left, jobs, seed)
+        started = [first]
+        return measure(
+            lambda: started.pop() if started else Sweeper(subject, timeout), left, jobs, seed
+        )
     from suanzi.conformance.running.cluster import on_cluster
 
     call = partial(_on_worker, subject=subject, seed=seed, timeout=timeout)
@@ -130,9 +135,7 @@ def _follow(
     return missing
 
 
-def _about(subject: Backend, timeout: float) -> dict[str, str]:
-    with Sweeper(subject, timeout) as first:
-        facts = first.facts
+def _about(subject: Backend, facts: Mapping[str, Any]) -> dict[str, str]:
     about = {name: str(facts.get(name, "")) for name in ("name", "version", "device")}
     notes = " ".join(note for note in facts.get("notes", ()) if note.startswith("On "))
     chosen = {n: str(v) for n, v in subject.options.items() if n in ("level", "rounding")}

@@ -187,9 +187,10 @@ class Sweeper:
             return self._process.wait()
 
     def close(self) -> None:
-        """End the process, and remove its files."""
-        self._end()
-        self._forget()
+        """End the process, and remove its files; again, it does nothing."""
+        if not self._errors.closed:
+            self._end()
+            self._forget()
 
     def _forget(self) -> None:
         self._errors.close()
