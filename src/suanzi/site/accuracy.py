@@ -59,7 +59,11 @@ def _subject(one: dict[str, Any]) -> dict[str, Any]:
 
 def _row(row: dict[str, Any]) -> list[Any]:
     """Return a row as a list, without what is zero or empty at its end."""
-    given = row | {"curve": _curve(row), "histogram": _trimmed(row.get("histogram", []))}
+    given = row | {
+        "curve": _curve(row),
+        "histogram": _trimmed(row.get("histogram", [])),
+        "missing": row.get("missing", "")[:60],
+    }
     return _trimmed([_short(given.get(name, 0) or 0) for name in _COLUMNS])
 
 

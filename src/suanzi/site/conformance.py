@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,7 @@ def _shown(results: list[Result]) -> dict[str, Any]:
     return {
         "cases": len(results),
         "case": first.id,
-        "problem": (first.problem or "")[:300],
+        "problem": (first.problem or "")[:160],
         **({"program": program} if shown else {}),
     }
 
@@ -107,30 +106,28 @@ def _score(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _deviations(score: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return every known deviation of a backend, with what its run showed."""
-    backend = ["suanzi", "check", "--backend", score["name"]]
-    if score["device"]:
-        backend += ["--device", score["device"]]
+    """Return every known deviation of a backend, with what its run showed.
+
+    Its case is one that fails or, where none was seen, a pattern of such cases.
+    """
     entries: dict[str, dict[str, Any]] = {}
     for one in packaged(score["name"]):
         if one.unsupported or one.reason in entries:
             continue
         shown = score["known"].get(one.reason, {})
-        case = shown.get("case") or _first(one)
         entries[one.reason] = {
             "of": score["name"],
             "reason": one.reason,
             "ops": _operators(one),
             **({"issue": one.issue} if one.issue else {}),
-            **{key: value for key, value in shown.items() if key != "case"},
-            "case": shown.get("case", ""),
-            "command": shlex.join([*backend, *(["--case", case] if case else [])]),
+            "case": _first(one),
+            **shown,
         }
     return list(entries.values())
 
 
 def _first(one: Deviation) -> str:
-    """Return the first pattern of cases; or one made of the interface and the dtype."""
+    """Return the first pattern of cases, or one for the interface."""
     if one.case is not None:
         return one.case if isinstance(one.case, str) else one.case[0]
     op = one.op if isinstance(one.op, str) else one.op[0] if one.op else "*"

@@ -4,6 +4,12 @@ const TONES = { conforms: "good", "known deviations": "warn", partly: "warn", fa
 const SIGNS = { conforms: "✓", "known deviations": "≈", partly: "◐", fails: "✗", "not supported": "–", "not required": "·", tentative: "?", "extension only": "·", "not tested": "·" };
 const scoreTitle = one => `${one.title} ${one.version}${one.device ? `, ${one.device}` : ""}`;
 
+function checkCommand(one) {
+  const device = C.scores.find(score => score.name === one.of)?.device;
+  const quoted = /^[\w@%+=:,./-]+$/.test(one.case) ? one.case : `'${one.case.replaceAll("'", `'"'"'`)}'`;
+  return `suanzi check --backend ${one.of}${device ? ` --device ${device}` : ""} --case ${quoted}`;
+}
+
 const conformancePart = {
   setUp() {
     for (const id of ["interfaces-form", "deviations-form"]) $(id).addEventListener("submit", event => event.preventDefault());
@@ -72,7 +78,7 @@ const conformancePart = {
         if (!box.open || box.childElementCount > 1) return;
         box.append(...[one.cases ? el("p", { class: "why" }, `${t("case_count", one.cases)} `, code(one.case)) : el("p", { class: "why" }, t("not_seen")),
           one.problem ? el("p", { class: "problem" }, `${t("problem")}: ${one.problem}`) : null,
-          el("p", { class: "why" }, t("reproduce")), program(one.command), one.program ? program(one.program) : null].filter(Boolean));
+          el("p", { class: "why" }, t("reproduce")), program(checkCommand(one)), one.program ? program(one.program) : null].filter(Boolean));
       });
       return box;
     };
