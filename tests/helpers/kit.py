@@ -18,6 +18,12 @@ def some(op: str, group: str, dtype: str) -> list[Case]:
     return [c for c in cases(op, Wanted(frozenset({group}), dtypes)) if c.dtype == dtype]
 
 
+@lru_cache(32)
+def made(op: str, wanted: Wanted) -> list[Case]:
+    """Return the cases of an interface, made once for the parameters of a test."""
+    return cases(op, wanted)
+
+
 def named(case_id: str) -> Case:
     """Return a case by its id."""
     op, group, dtype, _ = case_id.split("/", 3)
