@@ -82,7 +82,9 @@ def judged(
     at = int(m.argmax(error))
     above = error > 0.5 + narrow
     high = error[above]
-    counts = [int((high > edge).sum()) for edge in (0.0, *EDGES[1:])] if len(high) else []
+    counts = [len(high)] if len(high) else []
+    for edge in EDGES[1:] if counts else ():
+        counts.append(int((high > edge).sum()) if counts[-1] else 0)
     near = error >= 0.5 - narrow
     disputed = m.where(near & ~above)[0] if int(near.sum()) > len(high) else []
     kept = disputed[:most]
