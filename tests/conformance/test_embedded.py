@@ -110,7 +110,7 @@ def conforms_on_other_machines(some: Sequence[Case], answers: Mapping[str, objec
 
 @pytest.mark.parametrize("rules", [name for name in rule_sets() if name != "cann"])
 def test_every_rule_set_holds_for_every_operator(rules: str) -> None:
-    """Every third pair of all dtypes, or every second of the usual ones; others by other rules."""
+    """Every third pair of all dtypes, another one by the next rules; all of the usual ones."""
     subject = Local(Adapter())
     for op in ("add", "true_divide", "equal", "bitwise_and", "floordiv", "concat", "sqrt"):
         assert op in OPERATORS
@@ -118,9 +118,8 @@ def test_every_rule_set_holds_for_every_operator(rules: str) -> None:
         quick = op in ("true_divide", "equal", "bitwise_and", "concat")
         wanted = Wanted(frozenset({"promotion"}), rules=rules, quick=quick)
         made = cases(op, wanted)
-        if not ALL:
-            step = 2 if quick else 3
-            made = made[list(rule_sets()).index(rules) % step :: step]
+        if not (quick or ALL):
+            made = made[list(rule_sets()).index(rules) % 3 :: 3]
         found = [run_case(subject, case) for case in made]
         assert found
         assert problems(found) == []
