@@ -51,6 +51,7 @@ conformance.vacuity conformance.vacuity_models conformance.bounds
 conformance.check
 accuracy
 judgement
+blaming
 replay
 conformance.plugin conformance.suite conformance.second_judge conformance.submission
 agents

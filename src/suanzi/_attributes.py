@@ -16,7 +16,8 @@ _ON_FIRST_USE = (
     "truth",
 )  # fmt: skip
 _OBJECTS = {
-    "assert_right": "judgement", "judge": "judgement", "judged": "judgement.testing",
+    "assert_right": "judgement", "blame": "blaming", "judge": "judgement",
+    "judged": "judgement.testing",
 }  # fmt: skip
 """Objects that are loaded on first use, by their modules."""
 _NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "port", "rules")

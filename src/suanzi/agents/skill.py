@@ -1,4 +1,4 @@
-"""SKILL.md: how an agent uses judge, explain and port, made of the facts of this version.
+"""SKILL.md: how an agent uses judge, explain, port and blame, made of the facts of this version.
 
 The format is that of Agent Skills (https://agentskills.io/specification): a folder with the name of
 the skill, and in it a SKILL.md with a name and a description at its head.
@@ -25,8 +25,9 @@ DESCRIPTION = (
     "Decides whether a numerical kernel (CUDA, Triton, PyTorch, JAX, NumPy, C) computes an "
     "operator such as softmax, rms_norm or matmul correctly, without a tolerance to choose; "
     "explains which dtype operands are promoted to in CANN, MindSpore, Paddle, OpenVINO, PyTorch, "
-    "NumPy and JAX; and lists the lines of a program that change when it moves to another "
-    "framework. Use it when you write, optimise, review, test or port kernels and models, or when "
+    "NumPy and JAX; lists the lines of a program that change when it moves to another "
+    "framework; and names the operator and the line that compute wrong numbers in a PyTorch model "
+    "that runs. Use it when you write, optimise, review, test or port kernels and models, or when "
     "dtypes or accuracy (bfloat16, float16, float8, accumulation, NaN) are in doubt."
 )
 STATUSES: Mapping[str, Mapping[int, str]] = {
@@ -41,6 +42,10 @@ STATUSES: Mapping[str, Mapping[int, str]] = {
     "port": {
         0: "nothing changes", 1: "there are findings",
         2: "called wrongly, or the program failed before any finding", 3: "interrupted, or failed",
+    },
+    "blame": {
+        0: "no operator is wrong", 1: "an operator is wrong",
+        2: "called wrongly, or nothing was judged", 3: "interrupted, or failed",
     },
 }  # fmt: skip
 

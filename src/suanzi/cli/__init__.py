@@ -17,6 +17,7 @@ from cyclopts import App, CycloptsError, Parameter
 import suanzi as sz
 from suanzi._text import columns, printable
 from suanzi.cli import accuracy as cli_accuracy
+from suanzi.cli import blame as cli_blame
 from suanzi.cli import check as cli_check
 from suanzi.cli import config as cli_config
 from suanzi.cli import demo as cli_demo
@@ -428,6 +429,7 @@ app.command(cli_check.compare)
 app.command(cli_check.header)
 app.command(cli_config.config)
 app.command(cli_judge.judge)
+app.command(cli_blame.blame)
 app.command(cli_accuracy.accuracy)
 app.command(cli_site.site)
 app.command(cli_standards.standards)

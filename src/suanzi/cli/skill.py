@@ -32,9 +32,9 @@ def command_of(app: App) -> Callable[..., int]:
         target: Annotated[str | None, Parameter(name="DIR|FILE")] = None,
         /,
         *,
-        schema: Literal["judge", "explain", "port"] | None = None,
+        schema: Literal["judge", "explain", "port", "blame"] | None = None,
     ) -> int:
-        """Write a SKILL.md for agents: how to use judge, explain and port, schemas, exit statuses.
+        """Write a SKILL.md for agents: how to use judge, explain, port and blame, with schemas.
 
         It follows the format of Agent Skills. It is made of the help and the codes of this version:
         write it again after an update.

@@ -128,7 +128,7 @@ def by_definition(
         outputs = made if isinstance(made, tuple) else (made,)
         if ":" in op and not all(isinstance(one, Tracked) for one in outputs):
             return None
-        found = [_bound(one, dtype) for one in outputs]
+        found = [bound_as(one, dtype) for one in outputs]
     return _odd_gradients(op, arguments, found)
 
 
@@ -183,7 +183,8 @@ def _argument(x: Any) -> Any:
     return tracked(found) if x.dtype in FORMATS else found
 
 
-def _bound(made: Any, dtype: str) -> Bound:
+def bound_as(made: Any, dtype: str) -> Bound:
+    """Return what a definition gave as a bound of results that are stored in a dtype."""
     if not isinstance(made, Tracked):
         exact = np.asarray(made)
         return Bound(exact.dtype.name, exact.astype(np.float64), np.zeros(exact.shape))

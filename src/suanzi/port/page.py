@@ -94,10 +94,10 @@ def _of_line(one: Finding, names: list[str]) -> dict[str, Any]:
         "targets": names,
         "files": [shortened(file)],
         "place": shortened(one.place),
-        "link": _link(file),
+        "link": link_to(file),
         "asked": asked(one),
         "called_by": called_by(one),
-        "source": _source(file, line),
+        "source": source_around(file, line),
         "lines": [said for said in lines if not said.startswith(("fix: ", "     "))],
         "fix": fix and fix.text,
         "fix_code": fix.code if fix else "",
@@ -140,7 +140,7 @@ def _places(calls: Iterable[Call]) -> list[str]:
     return said[:_MOST] + [f"and {len(said) - _MOST} more"] * (len(said) > _MOST)
 
 
-def _source(file: str, line: int) -> list[tuple[int, str, bool]]:
+def source_around(file: str, line: int) -> list[tuple[int, str, bool]]:
     """Return the lines around one of a program: number, text, and whether it is the one."""
     if not line or not is_source(file):
         return []
@@ -156,7 +156,7 @@ def _source(file: str, line: int) -> list[tuple[int, str, bool]]:
     return [(first + i, text[cut:], first + i == line) for i, text in enumerate(some)]
 
 
-def _link(file: str) -> str:
+def link_to(file: str) -> str:
     """Return the address of a file on this machine; empty for what is none."""
     return Path(file).absolute().as_uri() if is_source(file) and Path(file).is_file() else ""
 

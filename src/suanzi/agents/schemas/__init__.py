@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-NAMES = ("judge", "explain", "port")
+NAMES = ("judge", "explain", "port", "blame")
 """The commands whose output has a schema."""
 
 

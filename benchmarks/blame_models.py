@@ -1,0 +1,210 @@
+"""Runs public models with random weights under `sz.blame`, and writes what is found as JSON.
+
+Forward and one training step, in float32, and in bfloat16 and float16 with autocast, on the CPU or
+on another device. Needs torch, transformers and diffusers; small configurations, so that all
+of it takes minutes:
+
+    python benchmarks/blame_models.py results.json --device cpu --only bert,resnet
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from suanzi.blaming import blame
+
+Loss = Callable[[], torch.Tensor]
+Made = tuple[torch.nn.Module, Callable[[torch.nn.Module, str], torch.Tensor]]
+
+
+def language(name: str, **more: Any) -> Callable[[], Made]:
+    """Return a language model of transformers."""
+
+    def make() -> Made:
+        import transformers
+
+        config = getattr(transformers, f"{name}Config")(**more)
+        head = next(
+            getattr(transformers, f"{name}{end}")
+            for end in ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")
+            if hasattr(transformers, f"{name}{end}")
+        )
+        model = head(config)
+
+        def loss(model: Any, device: str) -> torch.Tensor:
+            tokens = torch.randint(3, 90, (2, 19), device=device)
+            return model(input_ids=tokens, labels=tokens).loss
+
+        return model, loss
+
+    return make
+
+
+def vision(name: str, **more: Any) -> Callable[[], Made]:
+    """Return an image model of transformers."""
+
+    def make() -> Made:
+        import transformers
+
+        config = getattr(transformers, f"{name}Config")(**more)
+        model = getattr(transformers, f"{name}ForImageClassification")(config)
+
+        def loss(model: Any, device: str) -> torch.Tensor:
+            x = torch.randn(2, 3, 32, 32, device=device)
+            return model(pixel_values=x, labels=torch.tensor([0, 1], device=device)).loss
+
+        return model, loss
+
+    return make
+
+
+def unet() -> Made:
+    """A UNet of diffusers."""
+    import diffusers
+
+    model = diffusers.UNet2DConditionModel(
+        sample_size=16, in_channels=4, out_channels=4, layers_per_block=1,
+        block_out_channels=(32, 64), down_block_types=("CrossAttnDownBlock2D", "DownBlock2D"),
+        up_block_types=("UpBlock2D", "CrossAttnUpBlock2D"), cross_attention_dim=16,
+        attention_head_dim=8, norm_num_groups=8,
+    )  # fmt: skip
+
+    def loss(model: Any, device: str) -> torch.Tensor:
+        x, text = torch.randn(2, 4, 16, 16, device=device), torch.randn(2, 7, 16, device=device)
+        made = model(x, torch.tensor([3, 40], device=device), text).sample
+        return F.mse_loss(made.float(), torch.randn(2, 4, 16, 16, device=device))
+
+    return model, loss
+
+
+def autoencoder() -> Made:
+    """An autoencoder of diffusers."""
+    import diffusers
+
+    model = diffusers.AutoencoderKL(
+        block_out_channels=(16, 32), down_block_types=("DownEncoderBlock2D",) * 2,
+        up_block_types=("UpDecoderBlock2D",) * 2, norm_num_groups=8, sample_size=32,
+    )  # fmt: skip
+
+    def loss(model: Any, device: str) -> torch.Tensor:
+        x = torch.randn(1, 3, 32, 32, device=device)
+        return F.mse_loss(model(x).sample.float(), x)
+
+    return model, loss
+
+
+SMALL = {
+    "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "intermediate_size": 64, "max_position_embeddings": 64,
+}  # fmt: skip
+ENDS: dict[str, Any] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+MODELS: dict[str, Callable[[], Made]] = {
+    "bert": language("Bert", **SMALL),
+    "roberta": language("Roberta", **SMALL),
+    "distilbert": language("DistilBert", vocab_size=99, dim=32, n_layers=2, n_heads=4,
+                           hidden_dim=64, max_position_embeddings=64),
+    "albert": language("Albert", **SMALL, embedding_size=16),
+    "gpt2": language("GPT2", vocab_size=99, n_embd=32, n_layer=2, n_head=4, **ENDS),
+    "gpt_neox": language("GPTNeoX", **SMALL, **ENDS),
+    "opt": language("OPT", vocab_size=99, hidden_size=32, num_hidden_layers=2, ffn_dim=64,
+                    num_attention_heads=4, word_embed_proj_dim=32, max_position_embeddings=64,
+                    **ENDS),
+    "bloom": language("Bloom", vocab_size=99, hidden_size=32, n_layer=2, n_head=4, **ENDS),
+    "llama": language("Llama", **SMALL, num_key_value_heads=2, **ENDS),
+    "mistral": language("Mistral", **SMALL, num_key_value_heads=2, **ENDS),
+    "qwen2": language("Qwen2", **SMALL, num_key_value_heads=2, **ENDS),
+    "gemma": language("Gemma", **SMALL, num_key_value_heads=2, head_dim=8, **ENDS),
+    "phi": language("Phi", **SMALL, **ENDS),
+    "t5": language("T5", vocab_size=99, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
+                   decoder_start_token_id=0, **ENDS),
+    "vit": vision("ViT", hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                  intermediate_size=64, image_size=32, patch_size=8),
+    "resnet": vision("ResNet", embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1]),
+    "convnext": vision("ConvNext", num_channels=3, hidden_sizes=[16, 32], depths=[1, 1],
+                       num_stages=2, patch_size=2),
+    "regnet": vision("RegNet", embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1],
+                     groups_width=8),
+    "mobilenetv2": vision("MobileNetV2", depth_multiplier=0.1, finegrained_output=False),
+    "swin": vision("Swin", image_size=32, patch_size=2, embed_dim=16, depths=[1, 1],
+                   num_heads=[2, 4], window_size=4),
+    "segformer": vision("Segformer", num_encoder_blocks=2, depths=[1, 1], sr_ratios=[2, 1],
+                        hidden_sizes=[16, 32], patch_sizes=[7, 3], strides=[4, 2],
+                        num_attention_heads=[1, 2], mlp_ratios=[2, 2]),
+    "unet": unet,
+    "autoencoder": autoencoder,
+}  # fmt: skip
+
+
+def step(model: torch.nn.Module, loss: Any, device: str, dtype: str) -> float:
+    """Make one training step, and return how long it took."""
+    start = time.perf_counter()
+    kind = {"bf16": torch.bfloat16, "f16": torch.float16}.get(dtype)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
+    with torch.autocast(device, dtype=kind or torch.bfloat16, enabled=kind is not None):
+        found = loss(model, device)
+    found.backward()
+    optimizer.step()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def measure(name: str, dtype: str, device: str, overheads: list[float]) -> dict[str, Any]:
+    """Return what is found of a model in a dtype, and the time with and without."""
+    torch.manual_seed(0)
+    model, loss = MODELS[name]()
+    model = model.to(device).train()
+    step(model, loss, device, dtype)
+    plain = step(model, loss, device, dtype)
+    with blame(overhead=None) as report:
+        whole = step(model, loss, device, dtype)
+    found: dict[str, Any] = {"model": name, "dtype": dtype, "plain_s": plain, "all_calls_s": whole}
+    for overhead in overheads:
+        with blame(overhead=overhead) as sampled:
+            seconds = [step(model, loss, device, dtype) for _ in range(4)]
+        found[f"overhead_{overhead:g}"] = {
+            "seconds": sum(seconds), "times": sum(seconds) / (4 * plain),
+            "judged": sampled.judged, "calls": sampled.calls,
+        }  # fmt: skip
+    data = report.to_dict()
+    keys = ("answer", "calls", "judged", "findings", "no_truth", "random", "not_judged", "notes")
+    return {**found, **{key: data[key] for key in keys}}
+
+
+def main() -> None:
+    """Run the models."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("path")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--only", default=",".join(MODELS))
+    parser.add_argument("--dtypes", default="f32,bf16,f16")
+    parser.add_argument("--overheads", default="", help="also four steps each: 10,2")
+    asked = parser.parse_args()
+    overheads = [float(one) for one in asked.overheads.split(",") if one]
+    found: dict[str, Any] = {
+        "torch": torch.__version__, "device": asked.device, "machine": platform.machine(),
+        "threads": torch.get_num_threads(), "runs": [],
+    }  # fmt: skip
+    for name in asked.only.split(","):
+        for dtype in asked.dtypes.split(","):
+            try:
+                run = measure(name, dtype, asked.device, overheads)
+            except Exception as error:
+                run = {"model": name, "dtype": dtype, "error": f"{type(error).__name__}: {error}"}
+            found["runs"].append(run)
+            wrong = [f"{f['operator']} {f['kind']}" for f in run.get("findings", ())]
+            print(name, dtype, run.get("answer", run.get("error")), wrong, flush=True)
+            with open(asked.path, "w", encoding="utf-8") as file:
+                json.dump(found, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Which operator of the running model is wrong? Every call is judged on its own inputs.
+
+    with sz.blame() as report:
+        loss = model(x).sum()
+        loss.backward()
+    print(report)
+
+A sample of the results of each operator that PyTorch dispatches is compared with the exact answer;
+the bound follows from the operator, the dtype and the inputs. Errors do not add up from call to
+call, so that one run on one device names the operator and the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from suanzi.blaming.options import Options, options
+from suanzi.blaming.report import Report, Site
+from suanzi.blaming.saved import replay
+from suanzi.blaming.watching import Watcher
+
+__all__ = ["Report", "Site", "blame", "replay", "watch"]
+
+
+@contextmanager
+def watch(wanted: Options, report: Report) -> Iterator[Report]:
+    """Judge what the block calls, and fill a report; an error of the block passes on."""
+    watcher = Watcher(wanted, report)
+    try:
+        with watcher:
+            yield report
+    except BaseException as error:
+        words = str(error).strip().splitlines() or [""]
+        report.raised = f"{type(error).__name__}: {words[0]}"
+        raise
+
+
+class Blame:
+    """``sz.blame``: judges a block; ``sz.blame.replay`` makes a saved call again."""
+
+    replay = staticmethod(replay)
+
+    @contextmanager
+    def __call__(
+        self,
+        *,
+        ops: Iterable[str] | str | None = None,
+        share: float = 1.0,
+        every: int = 1,
+        overhead: float | str | None = 10.0,
+        unusual: bool = False,
+        memory: int = 1 << 30,
+        twice: bool = False,
+        seed: int = 0,
+        save: str | None = None,
+    ) -> Iterator[Report]:
+        """Judge the operators that the block calls, forward and backward.
+
+        `ops` are names of PyTorch's operators, without ``aten::``; `share` is that of the calls
+        which are judged; with `every` only the first of so many steps, calls of the outermost
+        module, is. `overhead` is how many times as long the block may take: the first call of each
+        line, dtype and size is always judged, others while there is time; None judges all. With
+        `unusual` only calls are whose inputs have NaN, infinities or outliers. `memory` bounds the
+        bytes of copies of one call. With `twice` every judged call is made again, and the bits are
+        compared. `save` is a file for the first wrong call of each line:
+        ``save="bad-call.safetensors"`` writes ``bad-call-0.safetensors`` and so on. `seed` chooses
+        the elements of samples.
+        """
+        wanted = options(ops, share, every, overhead, unusual, memory, twice, seed, save)
+        with watch(wanted, Report()) as report:
+            yield report
+
+
+blame = Blame()

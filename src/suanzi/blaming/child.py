@@ -1,0 +1,94 @@
+"""Runs a program under `suanzi blame`, or a saved call again, in the interpreter that has torch.
+
+A script: ``python child.py``, with what is asked for in a variable of the environment. The folders
+of suanzi and of what it needs are looked at last, so that the interpreter's own packages are used.
+"""
+
+import json
+import os
+import runpy
+import sys
+import traceback
+from typing import Any
+
+REQUEST = "SUANZI_BLAME"
+CANNOT_IMPORT, NOT_INSTALLED = 4, 3
+_EVERY = 0.2
+
+
+def main() -> int:
+    """Do what is asked for, and write the report to a file."""
+    asked = json.loads(os.environ.pop(REQUEST))
+    sys.path[:] = [p for p in sys.path if p != os.path.dirname(os.path.abspath(__file__))]
+    sys.path += [p for p in asked["paths"] if p not in sys.path]
+    try:
+        from suanzi import blaming as blame
+        from suanzi.blaming.options import options
+        from suanzi.promote.live import NotInstalled
+    except Exception as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        return CANNOT_IMPORT
+    from dataclasses import replace
+
+    report = blame.Report()
+    try:
+        if asked["replay"]:
+            report = blame.replay(asked["replay"], asked["device"])
+        else:
+            wanted = replace(options(**asked["options"]), progress=_progress(asked["progress"]))
+            _run(blame, wanted, report, asked["program"], asked["arguments"])
+    except (NotInstalled, ModuleNotFoundError) as error:
+        if not isinstance(error, NotInstalled) and error.name != "torch":
+            raise
+        return NOT_INSTALLED
+    with open(asked["output"], "w", encoding="utf-8") as file:
+        file.write(report.to_json())
+    return 0
+
+
+def _run(blame: Any, wanted: Any, report: Any, program: str, arguments: list[str]) -> None:
+    """Run a program, or with ``-m`` a module; its errors are printed, and end it alone."""
+    is_module = program == "-m"
+    if is_module:
+        program, *arguments = arguments
+        sys.path.insert(0, os.getcwd())
+    else:
+        sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
+    sys.argv = [program, *arguments]
+    try:
+        with blame.watch(wanted, report):
+            if is_module:
+                runpy.run_module(program, run_name="__main__", alter_sys=True)
+            else:
+                runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        status = end.code in (None, 0)
+        report.raised = None if status else f"it exited with status {end.code}"
+    except Exception:
+        traceback.print_exc()
+    except KeyboardInterrupt:
+        report.raised = "interrupted"
+
+
+def _progress(wanted: bool) -> Any:
+    """Return what shows on the error stream how far a program is; None where nobody looks."""
+    if not wanted:
+        return None
+    from time import monotonic
+
+    last = [0.0]
+
+    def show(report: Any, sites: Any) -> None:
+        now = monotonic()
+        if now - last[0] >= _EVERY:
+            last[0] = now
+            wrong = {site.operator for site in sites.values() if site.wrong}
+            said = f"{report.calls} calls" + f", WRONG: {', '.join(sorted(wrong))}" * bool(wrong)
+            sys.stderr.write(f"\r\033[K{said[:100]}\r")
+            sys.stderr.flush()
+
+    return show
+
+
+if __name__ == "__main__":
+    sys.exit(main())

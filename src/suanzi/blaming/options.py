@@ -1,0 +1,98 @@
+"""What `sz.blame` is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from suanzi._hints import nearest, shown
+from suanzi.status import InvalidArgument
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which calls are judged, and what that may cost."""
+
+    ops: frozenset[str] | None = None
+    share: float = 1.0
+    every: int = 1
+    overhead: float | None = 10.0
+    unusual: bool = False
+    memory: int = 1 << 30
+    twice: bool = False
+    seed: int = 0
+    save: str | None = None
+    """The path of reproducers, with ``{}`` for their number."""
+    saved: int = 8
+    """How many are written at most."""
+    progress: Callable[[Any, Any], None] | None = None
+
+
+def options(
+    ops: Iterable[str] | str | None = None,
+    share: float = 1.0,
+    every: int = 1,
+    overhead: float | str | None = 10.0,
+    unusual: bool = False,
+    memory: int = 1 << 30,
+    twice: bool = False,
+    seed: int = 0,
+    save: str | None = None,
+) -> Options:
+    """Return options that are checked."""
+    if not 0 < share <= 1:
+        raise InvalidArgument(f"blame: share is {shown(share)}; it must be above 0 and at most 1.")
+    if not isinstance(every, int) or every < 1:
+        raise InvalidArgument(f"blame: every is {shown(every)}; it must be a number from 1 on.")
+    if memory < 0:
+        raise InvalidArgument(f"blame: memory is {shown(memory)}; it must not be negative.")
+    return Options(
+        _operators(ops), share, every, times(overhead), unusual, memory, twice, seed,
+        None if save is None else _numbered(save),
+    )  # fmt: skip
+
+
+def times(overhead: float | str | None) -> float | None:
+    """Return how many times as long a program may take; None if as long as it needs.
+
+    >>> times("2x"), times(10), times("none")
+    (2.0, 10.0, None)
+    """
+    if overhead is None or overhead == "none":
+        return None
+    try:
+        found = float(str(overhead).removesuffix("x"))
+    except ValueError:
+        found = 0.0
+    if not found > 1:
+        raise InvalidArgument(
+            f"blame: overhead is {shown(overhead)}; it must be above 1, as 2x or 10x, or none."
+        )
+    return found
+
+
+def _operators(ops: Iterable[str] | str | None) -> frozenset[str] | None:
+    from suanzi.blaming.rules import RULES
+
+    if ops is None:
+        return None
+    given = ops.split(",") if isinstance(ops, str) else ops
+    names = [one.strip().removeprefix("aten.").removeprefix("aten::") for one in given]
+    names = [one for one in names if one]
+    for name in names:
+        if name not in RULES:
+            raise InvalidArgument(
+                f"blame: {name!r} is no operator of PyTorch that can be judged."
+                f"{nearest(name, RULES)}"
+            )
+    return frozenset(names) or None
+
+
+def _numbered(path: str) -> str:
+    """Return a path with a place for a number: ``bad-call.safetensors`` is ``bad-call{}...``."""
+    safe = path.replace("{", "{{").replace("}", "}}")
+    stem, dot, end = safe.rpartition(".")
+    if not dot or "/" in end:
+        return f"{safe}-{{}}.safetensors"
+    return f"{stem}-{{}}.{end}"

@@ -1,0 +1,116 @@
+"""Where in a program calls are made: the line, the layer, and for a gradient the line it is of."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any, NamedTuple
+
+from suanzi.port.recorders import recording
+
+_installed: Any = recording.is_installed
+_layer_path: Any = recording.layer_path
+_SUANZI = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_KEPT = 1 << 18
+"""How many calls are remembered for their gradients."""
+
+
+class Place(NamedTuple):
+    """A line of a program, or of a library that is not the framework."""
+
+    file: str
+    line: int
+    function: str
+    by: tuple[str, int] | None = None
+    """The line of the program that called the library."""
+    layer: str = ""
+
+    def __str__(self) -> str:
+        return f"{shortened(self.file)}:{self.line}" if self.line else "?"
+
+
+NOWHERE = Place("?", 0, "")
+
+
+def shortened(file: str) -> str:
+    """Return a path from the current folder, or from that of packages, if that is shorter."""
+    for mark in ("site-packages" + os.sep, "dist-packages" + os.sep):
+        if mark in file:
+            return file.rpartition(mark)[2]
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:
+        return file
+    return file if relative.startswith("..") or file.startswith("<") else relative
+
+
+class Places(threading.local):
+    """Where a thread is; `layers` are those whose forward runs, the outermost first."""
+
+    def __init__(self, home: str) -> None:
+        self.layers: list[Any] = []
+        self.folders = (
+            home, _SUANZI, os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+        )  # fmt: skip
+        self.own: dict[str, bool] = {}
+
+    def _is_own(self, file: str) -> bool:
+        found = self.own.get(file)
+        if found is None:
+            path = os.path.abspath(file)
+            others = self.folders[: 2 if _installed(path) else 3]
+            found = not (path.startswith(others) or file.startswith("<frozen"))
+            self.own[file] = found
+        return found
+
+    def here(self, depth: int = 2) -> Place:
+        """Return where the program is."""
+        frame: Any = sys._getframe(depth)
+        first: tuple[str, int, str] | None = None
+        by: tuple[str, int] | None = None
+        while frame is not None:
+            code = frame.f_code
+            if self._is_own(code.co_filename):
+                if first is None:
+                    first = code.co_filename, frame.f_lineno, code.co_qualname
+                if not _installed(code.co_filename):
+                    by = code.co_filename, frame.f_lineno
+                    break
+            frame = frame.f_back
+        if first is None:
+            return NOWHERE
+        file, line, function = first
+        path = str(_layer_path(self.layers[::-1])) if self.layers else ""
+        return Place(file, line, function, None if by == (file, line) else by, path)
+
+
+class Gradients:
+    """The lines of calls by the numbers of their nodes in the graph of gradients."""
+
+    def __init__(self, torch: Any) -> None:
+        self.next: Any = getattr(torch.autograd, "_get_sequence_nr", None)
+        self.node: Any = getattr(torch._C, "_current_autograd_node", None)
+        self.known: dict[int, Place] = {}
+
+    def current(self) -> Any:
+        """Return the node whose gradient is computed; None if it is not."""
+        return None if self.node is None else self.node()
+
+    def note(self, place: Place) -> None:
+        """Remember where a call is made whose gradient may be computed later."""
+        if self.next is None:
+            return
+        number = self.next() - 1
+        if number not in self.known:
+            if len(self.known) >= _KEPT:
+                for old in list(self.known)[: _KEPT // 4]:
+                    del self.known[old]
+            self.known[number] = place
+
+    def place(self, node: Any) -> Place | None:
+        """Return where the call was made whose gradient is computed."""
+        try:
+            return self.known.get(node._sequence_nr())
+        except (AttributeError, TypeError):
+            return None

@@ -1,0 +1,32 @@
+"""All rules, by the names of PyTorch's operators, and what has none for a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import suanzi.blaming.moves
+import suanzi.blaming.norms
+import suanzi.blaming.rows
+import suanzi.blaming.sums
+import suanzi.blaming.windows  # noqa: F401  they declare them
+from suanzi.blaming.elements import RULES
+from suanzi.blaming.sampling import Call, Piece
+
+__all__ = ["ALLOCATIONS", "RULES", "VIEWS", "WRITES", "pieces"]
+
+ALLOCATIONS = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty",
+               "new_empty_strided", "resize", "set")  # fmt: skip
+"""What makes memory whose values mean nothing yet."""
+VIEWS = ("_unsafe_view", "_reshape_alias", "lift_fresh", "lift", "detach")
+"""What returns the elements it is given, and whose schema does not say so."""
+WRITES = {
+    "native_batch_norm": ("running_mean", "running_var"),
+    "cudnn_batch_norm": ("running_mean", "running_var"),
+    "miopen_batch_norm": ("running_mean", "running_var"),
+}
+"""Arguments that operators write to and whose schemas do not say so."""
+
+
+def pieces(call: Call) -> Iterator[Piece]:
+    """Give the parts of a call that are computed again."""
+    yield from RULES[call.name](call)

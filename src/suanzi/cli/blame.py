@@ -1,0 +1,108 @@
+"""The command ``blame``: which operator of a running model is wrong?"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from suanzi._files import write_file
+from suanzi._text import printable
+from suanzi.cli.typed import Flag, Html, Json, Python
+from suanzi.status import InvalidArgument
+
+_RIGHT, _WRONG, _NOTHING_KNOWN = 0, 1, 2
+
+
+def blame(
+    program: str = "",
+    *arguments: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    ops: str | None = None,
+    share: float = 1.0,
+    every: int = 1,
+    overhead: str = "10x",
+    unusual: Flag = False,
+    memory: int = 1 << 30,
+    twice: Flag = False,
+    seed: int = 0,
+    save: str | None = None,
+    replay: str | None = None,
+    device: str = "cpu",
+    python: Python = None,
+    json: Json = False,
+    html: Html = None,
+    module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
+) -> int:
+    """Run a PyTorch program, judge its operators, and name those that are wrong.
+
+    Every operator that is dispatched, forward and backward, is judged on its own inputs: a sample
+    of its result against the exact answer. The report has the operator, the line and the layer. The
+    exit status is 0 if no operator is wrong, 1 if one is, 2 for bad usage and where nothing was
+    judged.
+
+    ```
+    suanzi blame train.py --python ~/envs/torch/bin/python -- --epochs 1
+    suanzi blame train.py --overhead 2x --html blame.html
+    suanzi blame train.py --ops native_layer_norm,addmm --save bad-call.safetensors
+    suanzi blame --replay bad-call-0.safetensors --device cuda
+    ```
+
+    Parameters
+    ----------
+    program
+        A Python program.
+    arguments
+        What the program is given, after `--`.
+    ops
+        Only these operators of PyTorch, joined by commas: `addmm,native_layer_norm`.
+    share
+        The share of calls that is judged, up to 1.
+    every
+        Judge only the first of so many steps; a step begins where the outermost module is called.
+    overhead
+        How many times as long the program may take: `2x`, `10x`, or `none` to judge every call. The
+        first call of each line, dtype and size is always judged.
+    unusual
+        Judge only calls whose inputs have NaN, infinities or outliers.
+    memory
+        The largest size of copies of what a call writes to, and of a saved call, in bytes.
+    twice
+        Make every judged call again, and report where the bits differ.
+    seed
+        Chooses the elements that are sampled.
+    save
+        Write the first wrong call of each line to files: `bad-call-0.safetensors` and so on.
+    replay
+        Make a saved call again, and judge it; no program is run.
+    device
+        Where a saved call is made: `cpu`, `cuda`, `npu`.
+    html
+        Write the report to this file as HTML.
+    module
+        Run a module, as `python -m` does: PROGRAM is its name.
+    """
+    from suanzi.blaming.options import options
+    from suanzi.blaming.running import replay_file, run_program
+
+    if bool(program) == (replay is not None):
+        raise InvalidArgument("blame: give a program to run, or a file with --replay; one of them.")
+    if replay is not None:
+        report = replay_file(replay, device=device, python=python)
+    else:
+        asked = {
+            "ops": ops, "share": share, "every": every, "overhead": overhead, "unusual": unusual,
+            "memory": memory, "twice": twice, "seed": seed, "save": save,
+        }  # fmt: skip
+        options(**asked)  # type: ignore[arg-type]  # whatever is wrong is reported before it runs
+        report = run_program(
+            "-m" if module else program, [program, *arguments] if module else arguments,
+            python=python, options=asked, progress=sys.stderr.isatty() and not json,
+        )  # fmt: skip
+    if html is not None:
+        write_file(html, report.to_html())
+    for line in (report.to_json() if json else str(report)).splitlines():
+        print(line if json else printable(line))
+    if report.answer == "wrong":
+        return _WRONG
+    return _RIGHT if report.judged and report.raised is None else _NOTHING_KNOWN

@@ -1,0 +1,248 @@
+"""Programs that are hard to watch, under blame; prints what the reports say as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import warnings
+from typing import Any
+
+import torch
+from planted import Plant, after, times
+from torch.nn import functional as F
+
+import suanzi as sz
+
+warnings.filterwarnings("ignore")
+TESTS: dict[str, Any] = {}
+
+
+def test(function: Any) -> Any:
+    """Have a function run; it returns what is to be said of it."""
+    TESTS[function.__name__] = function
+    return function
+
+
+def x(*shape: int) -> torch.Tensor:
+    """Return numbers that are the same each time."""
+    return torch.arange(float(torch.Size(shape).numel())).sin().reshape(shape)
+
+
+@test
+def raises() -> Any:
+    """A program that fails: its error passes on, and its calls are known."""
+    try:
+        with sz.blame() as report:
+            x(3, 4).relu() @ x(3, 4)
+    except RuntimeError as error:
+        return [
+            report.answer,
+            report.judged > 0,
+            report.raised,
+            "cannot be multiplied" in f"{error}",
+        ]
+    return None
+
+
+@test
+def forks() -> Any:
+    """A process that is forked is not judged, and said so; it works as without."""
+    with sz.blame() as report:
+        child = os.fork()
+        if not child:
+            os._exit(0 if float(x(3).sum()) < 2 else 1)
+        _, status = os.waitpid(child, 0)
+        x(3).exp()
+    return [status, report.judged > 0, list(report.notes)]
+
+
+@test
+def compiles() -> Any:
+    """What is compiled runs uncompiled, so that it is seen."""
+    with sz.blame() as report:
+        torch.compile(lambda v: v.exp() + 1)(x(5))
+    return [sorted({s.operator for s in report.sites if s.judged}), list(report.notes)]
+
+
+@test
+def threads() -> Any:
+    """The calls of other threads are judged."""
+    with sz.blame() as report:
+        thread = threading.Thread(target=lambda: x(5).exp())
+        thread.start()
+        thread.join()
+    return sorted({s.operator for s in report.sites if s.judged})
+
+
+class Sub(torch.Tensor):
+    """A subclass that does what tensors do."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        plain = [a.inner if isinstance(a, Sub) else a for a in args]
+        return Sub.of(func(*plain, **(kwargs or {})))
+
+    @staticmethod
+    def of(inner: torch.Tensor) -> Any:
+        made = torch.Tensor._make_wrapper_subclass(Sub, inner.shape, dtype=inner.dtype)
+        made.inner = inner
+        return made
+
+
+@test
+def subclasses() -> Any:
+    """What a subclass is made of is judged."""
+    given = Sub.of(x(5))
+    with sz.blame() as report:
+        made = torch.exp(given)
+    same = bool(torch.equal(made.inner, x(5).exp()))
+    return [same, sorted({s.operator for s in report.sites if s.judged})]
+
+
+@test
+def kinds() -> Any:
+    """Tensors that are not judged are said to be not judged."""
+    with sz.blame() as report:
+        torch.eye(3).to_sparse() * 2
+        torch.quantize_per_tensor(x(4), 0.1, 0, torch.qint8).clone()
+        torch.nested.nested_tensor([x(2), x(3)]).relu()
+        torch.empty(3, device="meta").exp()
+        torch.ones(2, dtype=torch.complex64) * 2
+        torch.empty(0, 3).exp()
+    return [report.answer != "wrong", sorted(report.unjudged())]
+
+
+@test
+def writes() -> Any:
+    """Calls in place, into views and into out= are judged on what was there before."""
+    y, total = x(4, 6).clone(), torch.empty(4, 6)
+    with sz.blame(overhead=None) as report:
+        y[1:, ::2].mul_(2).add_(1)
+        y[0] = 7
+        torch.add(y, 1, out=total)
+        y.t().clamp_(min=0)
+        y.copy_(total)
+        y.masked_fill_(y > 1, 0.5)
+    judged = {s.operator: s.judged for s in report.sites if s.judged}
+    return [report.answer, judged, report.notes, dict(report.unjudged())]
+
+
+@test
+def wrong_in_place() -> Any:
+    """A call in place that is wrong is found."""
+    y = x(4, 6).clone()
+
+    def fault(func: Any, z: torch.Tensor, *more: Any) -> Any:
+        func(z, *more)
+        z[-1, -1] = 5
+        return z
+
+    with Plant("mul_", fault), sz.blame() as report:
+        y.mul_(2)
+    return [report.answer, report.findings[0].operator, report.findings[0].words]
+
+
+@test
+def born() -> Any:
+    """A NaN that a right operator makes is named where it is born, and not later."""
+    with sz.blame() as report:
+        z = torch.zeros(3)
+        y = z / z
+        (y + 1).exp()
+    return [report.answer, [(s.operator, s.kind, s.born) for s in report.findings]]
+
+
+@test
+def differs() -> Any:
+    """Calls that give other bits the second time are found where that is asked for."""
+    count = [0]
+
+    def change(y: torch.Tensor) -> torch.Tensor:
+        count[0] += 1
+        return y * (1 + (count[0] % 2) * 2.0**-23)
+
+    with Plant("exp", after(change)), sz.blame(twice=True) as report:
+        x(9).exp()
+    with sz.blame(twice=True) as other:
+        x(9).exp().add_(1)
+    return [report.answer, report.findings[0].kind, other.answer]
+
+
+@test
+def chosen() -> Any:
+    """Operators, shares and steps that are asked for are judged, and no others."""
+    layer = torch.nn.Linear(4, 4)
+    with sz.blame(ops="addmm") as by_name:
+        layer(x(2, 4)).exp()
+    with sz.blame(every=3, overhead=None) as by_step:
+        for _ in range(6):
+            layer(x(2, 4))
+    with sz.blame(share=0.25, overhead=None) as by_share:
+        for _ in range(80):
+            x(7).exp()
+    with sz.blame(unusual=True) as odd:
+        torch.tensor([1.0, float("inf")]).exp()
+        x(7).tanh()
+    exp = next(s for s in by_share.sites if s.operator == "exp")
+    return [
+        [s.operator for s in by_name.sites if s.judged],
+        sum(s.judged for s in by_step.sites if s.operator == "addmm"),
+        5 < exp.judged < 45,
+        [s.operator for s in odd.sites if s.judged],
+    ]
+
+
+@test
+def saves() -> Any:
+    """A wrong call is saved, and is right when it is made again without the fault."""
+    path = sys.argv[1]
+    with Plant("native_layer_norm", after(times(1.5))), sz.blame(save=path) as report:
+        F.layer_norm(x(3, 8).bfloat16(), (8,))
+    found = report.findings[0]
+    again = sz.blame.replay(found.reproducer)
+    with Plant("native_layer_norm", after(times(1.5))):
+        wrong = sz.blame.replay(found.reproducer)
+    return [
+        report.answer,
+        os.path.basename(found.reproducer),
+        again.answer,
+        again.judged,
+        wrong.answer,
+    ]
+
+
+@test
+def limits() -> Any:
+    """Where there is no time or no memory, nothing is judged but the first call of a line."""
+    y = x(64, 64)
+    with sz.blame(overhead=1.0001) as report:
+        for _ in range(50):
+            y.exp()
+    with sz.blame(memory=16) as small:
+        y.clone().mul_(2)
+    exp = next(s for s in report.sites if s.operator == "exp")
+    return [exp.calls, exp.judged, list(small.unjudged())]
+
+
+@test
+def gradients() -> Any:
+    """Attention, losses and activations with gradients, in three dtypes: nothing is wrong."""
+    torch.manual_seed(0)
+    q = torch.randn(2, 2, 9, 8, requires_grad=True)
+    found = {}
+    for dtype in (torch.float32, torch.bfloat16, torch.float64):
+        with sz.blame(overhead=None) as report:
+            k = q.to(dtype)
+            y = F.scaled_dot_product_attention(k, k, k, is_causal=True)
+            y = F.silu(y) + F.gelu(y, approximate="tanh") + F.elu(y) + F.leaky_relu(y)
+            y = y + F.hardswish(y) + F.softplus(y) + torch.tanh(y) + torch.sigmoid(y)
+            F.smooth_l1_loss(y, torch.zeros_like(y)).backward()
+        found[str(dtype)] = [report.answer, dict(report.counted("no truth")), report.notes]
+    return found
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps({name: function() for name, function in TESTS.items()}))

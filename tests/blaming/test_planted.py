@@ -1,0 +1,161 @@
+"""Faults in PyTorch's operators, and programs that are hard to watch, with the live PyTorch.
+
+PyTorch is in this interpreter, or in that which SUANZI_PYTHON_TORCH names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from suanzi.agents.schemas import schema
+from suanzi.blaming.report import read
+from suanzi.cli import main
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src"
+RUN = """
+import runpy, sys
+source, packages, file, *sys.argv[1:] = sys.argv[1:]
+sys.path[:0] = [source, file.rpartition("/")[0]]
+sys.path.append(packages)
+runpy.run_path(file, run_name="__main__")
+"""
+
+
+@cache
+def python() -> str:
+    found = os.environ.get("SUANZI_PYTHON_TORCH", sys.executable)
+    if subprocess.run([found, "-c", "import torch"], capture_output=True).returncode:
+        pytest.skip("torch is not installed here; SUANZI_PYTHON_TORCH may name where it is")
+    return found
+
+
+def run(file: str, *arguments: str) -> Any:
+    """Return what a script of this folder prints as JSON."""
+    packages = sysconfig.get_paths()["purelib"]
+    command = [python(), "-c", RUN, str(SOURCE), packages, str(HERE / file), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@cache
+def planted() -> Any:
+    return run("planted.py")
+
+
+def faults() -> list[tuple[str, str, str]]:
+    """Return the names of faults, their operators and parts of their lines, from the script."""
+    import ast
+
+    tree = ast.parse((HERE / "planted.py").read_text())
+    table = next(n.value for n in tree.body if isinstance(n, ast.AnnAssign)
+                 and getattr(n.target, "id", "") == "FAULTS")  # fmt: skip
+    assert isinstance(table, ast.Dict)
+    found = []
+    for key, value in zip(table.keys, table.values, strict=True):
+        assert isinstance(key, ast.Constant)
+        assert isinstance(value, ast.Tuple)
+        _, operator, line = (ast.literal_eval(one) for one in value.elts[:3])
+        found.append((str(key.value), operator, line))
+    return found
+
+
+def test_there_are_faults_enough() -> None:
+    assert len(faults()) >= 30
+
+
+@pytest.mark.parametrize(("name", "operator", "line"), faults(), ids=[f[0] for f in faults()])
+def test_a_planted_fault_is_named_first(name: str, operator: str, line: str) -> None:
+    found = planted()["faults"][name]
+    first = found["findings"][0]
+    operator = operator.removesuffix("_")
+    assert (first["operator"], first["kind"]) == (operator, "wrong"), found["text"]
+    lines = (HERE / "models.py").read_text().splitlines()
+    sites = [one for one in found["findings"] if one["operator"] == operator]
+    named = [lines[one["line"] - 1] for one in sites if one["file"].endswith("models.py")]
+    assert any(line in text for text in named), named
+    top = found["text"].splitlines()[:3]
+    assert any(text.startswith(f"  {operator}  ") and f":{first['line']}" in text for text in top)
+
+
+@pytest.mark.parametrize("name", [fault[0] for fault in faults()])
+def test_nothing_else_is_blamed(name: str) -> None:
+    found = planted()["faults"][name]["findings"]
+    wrong = {one["operator"] for one in found if one["kind"] == "wrong"}
+    assert wrong == {found[0]["operator"]}
+
+
+@pytest.mark.parametrize("model", ["transformer", "resnet", "unet"])
+def test_right_operators_are_right_and_bits_stay(model: str) -> None:
+    found = planted()["plain"][model]
+    assert (found["answer"], found["same"]) == ("right", True), found["text"]
+    assert found["data"]["no_truth"] == {}
+    assert found["data"]["not_judged"] == {}
+    assert found["data"]["notes"] == {}
+    jsonschema.validate(found["data"], schema("blame"))
+    again = read(found["data"])
+    assert str(again).splitlines()[:-1] == found["text"].splitlines()[:-1]
+
+
+def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
+    found = run("robust.py", str(tmp_path / "bad-call.safetensors"))
+    assert found["raises"][:2] == ["right", True]
+    assert found["raises"][2].startswith("RuntimeError: mat1 and mat2")
+    assert found["raises"][3]
+    assert found["forks"] == [0, True, ["forked processes are not judged"]]
+    assert {"add", "exp"} <= set(found["compiles"][0])
+    assert found["compiles"][1] == ["compiled functions ran uncompiled, to be seen"]
+    assert "exp" in found["threads"]
+    assert found["subclasses"] == [True, ["exp"]]
+    right, why = found["kinds"]
+    assert right
+    kinds = ("sparse_coo", "quantised", "nested", "meta", "complex numbers", "empty tensors")
+    assert [kind for kind in kinds if not any(one.startswith(kind) for one in why)] == []
+    answer, judged, notes, unjudged = found["writes"]
+    assert (answer, notes, unjudged) == ("right", {}, {})
+    assert {"mul", "add", "fill", "clamp", "copy", "masked_fill"} <= set(judged)
+    assert found["wrong_in_place"][:2] == ["wrong", "mul"]
+    assert "[3, 5] is 5" in found["wrong_in_place"][2]
+    assert found["born"] == ["right", [["div", "born", "NaN"]]]
+    assert found["differs"] == ["wrong", "differs", "right"]
+    assert found["chosen"] == [["addmm"], 2, True, ["exp"]]
+    assert found["saves"] == ["wrong", "bad-call-0.safetensors", "right", 1, "wrong"]
+    assert found["limits"] == [50, 1, ["copies that need more memory than allowed"]]
+    assert set(map(str, found["gradients"].values())) == {"['right', {}, {}]"}
+
+
+PROGRAM = """
+import sys
+import torch
+x = torch.full((3,), -1.0)
+print("given", sys.argv[1:])
+y = x.sqrt()
+raise SystemExit(int(sys.argv[1]))
+"""
+
+
+def test_the_command_runs_a_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program, page = tmp_path / "program.py", tmp_path / "page.html"
+    program.write_text(PROGRAM)
+    words = ["blame", str(program), "--python", python(), "--html", str(page), "--json", "--", "0"]
+    assert main(words) == 0
+    printed = capfd.readouterr()
+    data = json.loads(printed.out)
+    jsonschema.validate(data, schema("blame"))
+    assert "given ['0']" in printed.err
+    (finding,) = data["findings"]
+    assert (finding["operator"], finding["kind"], finding["line"]) == ("sqrt", "born", 6)
+    assert "NaN born of finite inputs" in page.read_text()
+    assert main([*words[:-1], "5"]) == 2
+    assert json.loads(capfd.readouterr().out)["raised"] == "it exited with status 5"
