@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 from suanzi import _core
@@ -188,7 +188,7 @@ def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, 
                 continue
             if isinstance(place, Device) and place not in found:
                 found.append(place)
-    signature = inspect.signature(declared.function)
+    signature = _signature(declared.function)
     if "device" in signature.parameters:
         try:
             bound = signature.bind(*args, **kwargs)
@@ -205,6 +205,9 @@ def _check_devices(declared: Operator, args: tuple[Any, ...], kwargs: dict[str, 
             f"{declared.title}: its arguments are on {' and '.join(map(str, found))}; they must be "
             f"on one device. Move them, with to_host() or to_device({str(found[-1])!r})."
         )
+
+
+_signature = cache(inspect.signature)
 
 
 def with_kernel(declared: Operator, function: F, own_body: bool = False, *, symbol: str = "") -> F:

@@ -45,6 +45,15 @@ def signature(key: str) -> inspect.Signature:
     return inspect.signature(op.function)
 
 
+@cache
+def parameters(key: str) -> tuple[str, ...]:
+    """Return the names of the parameters of an operator that can be given by position."""
+    known = signature(key).parameters.values()
+    return tuple(p.name for p in known if p.kind is not p.KEYWORD_ONLY) if all(
+        p.kind is not p.KEYWORD_ONLY for p in known
+    ) else ()  # fmt: skip
+
+
 class Shape:
     """The dtype and shape of a tensor on a device, until a stand-in is made for it."""
 

@@ -27,6 +27,9 @@ def elementwise(call: Call, **arguments: Any) -> torch.Tensor:
     loop = Loop(call, promoted)
     if call.compares_exactly:
         return _compared(call, arguments)
+    if op.kernel in _ROUNDS_ONCE and promoted in _NARROW:
+        given = [_promoted(call, name, x, promoted) for name, x in arguments.items()]
+        return _ROUNDS_ONCE[op.kernel](*given)
     lanes = [operand(call, name, x, promoted) for name, x in arguments.items()]
     made = KERNELS[op.kernel](loop, *lanes)
     if op.domain is not None and domains.matter():
@@ -37,6 +40,19 @@ def elementwise(call: Call, **arguments: Any) -> torch.Tensor:
             "sz.clip, or allow NaN with sz.domain_errors(False).",
         )  # fmt: skip
     return rounded(made, promoted, call.result.dtype)
+
+
+_NARROW = (dtypes.float16, dtypes.bfloat16)
+_ROUNDS_ONCE = {
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, **COMPARISONS,
+}  # fmt: skip
+"""What PyTorch computes of 16-bit floats in float32, and rounds once, without a copy in float32."""
+
+
+def _promoted(call: Call, name: str, x: Any, dt: DType) -> torch.Tensor:
+    if isinstance(x, torch.Tensor):
+        return cast(x, call.dtypes[name], dt)
+    return number(x, dt, call.place).to(TORCH[dt])
 
 
 def rounded(made: torch.Tensor, promoted: DType, target: DType) -> torch.Tensor:

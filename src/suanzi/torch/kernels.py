@@ -444,6 +444,8 @@ def _round(x: torch.Tensor) -> torch.Tensor:
 
 def _root(x: torch.Tensor) -> torch.Tensor:
     """Return square roots, correctly rounded: on CPUs PyTorch's are sometimes off by an ULP."""
+    if x.dtype is torch.float32 and x.device.type == "cpu":
+        return torch.sqrt(x.to(torch.float64)).to(torch.float32)
     found = torch.sqrt(x)
     if x.dtype is not torch.float64 or x.device.type != "cpu":
         return found
@@ -456,7 +458,7 @@ def _root(x: torch.Tensor) -> torch.Tensor:
     return torch.where(plain, torch.ldexp(better, (exponent - odd) // 2), found)
 
 
-kernel("sqrt")(_function(_root, wide=True))
+kernel("sqrt")(_function(_root))
 kernel("rsqrt")(_function(lambda x: 1 / _root(x), wide=True))
 
 

@@ -40,6 +40,23 @@ def product(x: torch.Tensor, y: torch.Tensor, parts: bool = False) -> torch.Tens
     return made.to(x.dtype)
 
 
+_TENSOR_CORES = (dtypes.float16, dtypes.bfloat16)
+
+
+def _narrow(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> torch.Tensor:
+    """Return a product of 16-bit floats that is summed in float32 and rounded once."""
+    names = [f"allow_{kind}_reduced_precision_reduction" for kind in ("fp16", "bf16")]
+    chosen = torch.backends.cuda.matmul
+    before = {name: getattr(chosen, name) for name in names}
+    for name in names:
+        setattr(chosen, name, False)
+    try:
+        return function(*operands)
+    finally:
+        for name, value in before.items():
+            setattr(chosen, name, value)
+
+
 def _product_dtype(call: Call) -> DType:
     return call.result.dtype
 
@@ -48,6 +65,10 @@ def _product_dtype(call: Call) -> DType:
 def matmul(call: Call, mat1: torch.Tensor, mat2: torch.Tensor, dtype: Any) -> Any:
     """Return products of matrices."""
     dt = _product_dtype(call)
+    if call.place.type == "cuda" and dt in _TENSOR_CORES:
+        return _narrow(
+            torch.matmul, cast(mat1, call.dtypes["mat1"], dt), cast(mat2, call.dtypes["mat2"], dt)
+        )
     return product(computed(call, "mat1", mat1, dt), computed(call, "mat2", mat2, dt))
 
 
@@ -72,6 +93,10 @@ def _dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def linear(call: Call, x: torch.Tensor, weight: torch.Tensor, bias: Any, dtype: Any) -> Any:
     """Return x W^T + b."""
     dt = _product_dtype(call)
+    if call.place.type == "cuda" and dt in _TENSOR_CORES and bias is None:
+        return _narrow(
+            torch.matmul, cast(x, call.dtypes["x"], dt), cast(weight, call.dtypes["weight"], dt).mT
+        )
     made = product(computed(call, "x", x, dt), computed(call, "weight", weight, dt).mT)
     return made if bias is None else made + computed(call, "bias", bias, dt)
 
@@ -210,6 +235,8 @@ def qr(call: Call, mat: torch.Tensor, mode: str) -> Any:
 def svd(call: Call, mat: torch.Tensor, format: bool) -> Any:
     """Return U, S as a matrix, and V."""
     x = _matrices(call, "mat", mat)
+    if x.is_cuda:  # whose algorithm misses the bounds of float32
+        x = x.to(torch.complex128 if x.is_complex() else torch.float64)
     u, s, vh = torch.linalg.svd(x, full_matrices=not format)
     sigma = torch.zeros((*x.shape[:-2], u.shape[-1], vh.shape[-2]), dtype=s.dtype, device=s.device)
     torch.diagonal(sigma, dim1=-2, dim2=-1).copy_(s)

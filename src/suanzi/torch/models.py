@@ -100,11 +100,15 @@ def _wide(call: Call, name: str, x: Any) -> Any:
         return lanes(x, dt) if dt.kind == "float" else x
     if target.kind != "float":
         return x
+    if call.place.type == "cuda" and call.op.key in _ROUND_ONCE and target.bits == 16:
+        return cast(x, dt, target)
     made = lanes(cast(x, dt, target), target)
     # PyTorch approximates some activations in float32 by more than their bounds.
     return made.to(torch.float64) if call.op.form == "elementwise" and target.bits == 32 else made
 
 
+_ROUND_ONCE = ("nn:softmax", "nn:log_softmax", "nn:layer_norm")
+"""What CUDA's kernels compute of 16-bit floats in float32, and round once."""
 _INDICES = ("indices", "targets", "input_lengths", "target_lengths")
 _OF_CLASSES = ("cross_entropy", "nll_loss")
 

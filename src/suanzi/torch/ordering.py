@@ -19,6 +19,8 @@ from suanzi.torch.ways import Call, way
 def _ordered(x: torch.Tensor, dt: DType) -> torch.Tensor:
     """Return elements in a dtype that PyTorch puts into order."""
     made = lanes(x, dt)
+    if dt.kind == "float":  # CUDA sorts by bits, those of the sign of NaN and of 0 among them
+        return torch.where(made != made, float("nan"), made + 0.0)
     return unsigned.ordered(made) if dt is dtypes.uint64 else made
 
 

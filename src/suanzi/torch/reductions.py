@@ -18,7 +18,7 @@ from suanzi.ops.reduction_modes import (
 )
 from suanzi.torch import unsigned
 from suanzi.torch.casts import cast
-from suanzi.torch.dtypes import carried
+from suanzi.torch.dtypes import carried, lane
 from suanzi.torch.elements import lanes
 from suanzi.torch.ways import Call, way
 
@@ -31,6 +31,19 @@ def summable(x: torch.Tensor, dt: DType) -> torch.Tensor:
     if dt.bits < 32 or (dt.kind == "complex" and dt.bits < 64):
         return made
     return made.to(_WIDER.get(made.dtype, made.dtype))
+
+
+def summed_in(dt: DType) -> torch.dtype:
+    """Return the dtype that elements of a float or complex dtype are added up in."""
+    made = lane(dt)
+    if dt.bits < 32 or (dt.kind == "complex" and dt.bits < 64):
+        return made
+    return _WIDER.get(made, made)
+
+
+def _narrow(x: torch.Tensor, dt: DType) -> torch.Tensor:
+    """Return elements that PyTorch converts while it adds them up; it does not those of float8."""
+    return x if dt.kind == "float" and dt.bits >= 16 else lanes(x, dt)
 
 
 @way("reduce")
@@ -54,7 +67,7 @@ def _combined(call: Call, how: ReduceMode, x: torch.Tensor, dt: DType, axes: lis
             if how is ReduceMode.MEAN:
                 return _mean_of_integers(x, dt, axes)
             return wide.sum(axes, dtype=torch.int64)
-        total = summable(x, dt).sum(axes)
+        total = _narrow(x, dt).sum(axes, dtype=summed_in(dt))
         return total / math.prod(x.shape[a] for a in axes) if how is ReduceMode.MEAN else total
     if how is ReduceMode.PROD:
         wide = x.to(torch.int64) if dt.kind in ("bool", "int", "uint") else summable(x, dt)

@@ -20,7 +20,15 @@ from suanzi.resolve.elementwise import promote
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
 from suanzi.torch.casts import cast
-from suanzi.torch.checking import NEGATIVE, Shape, asked, operator_named, results_of, signature
+from suanzi.torch.checking import (
+    NEGATIVE,
+    Shape,
+    asked,
+    operator_named,
+    parameters,
+    results_of,
+    signature,
+)
 from suanzi.torch.dtypes import SUANZI, TORCH, torch_dtype
 from suanzi.torch.tensor import TorchTensor, declare_running
 from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
@@ -33,12 +41,16 @@ _calls: dict[Any, tuple[Call, Any]] = {}
 def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Run an operator; some of its arguments are tensors of a device."""
     op = operator_named(key)
-    try:
-        bound = signature(key).bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"{op.title}: {error}") from None
-    bound.apply_defaults()
-    arguments: dict[str, Any] = bound.arguments
+    names = parameters(key)
+    if not kwargs and len(args) == len(names):
+        arguments: dict[str, Any] = dict(zip(names, args, strict=True))
+    else:
+        try:
+            bound = signature(key).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{op.title}: {error}") from None
+        bound.apply_defaults()
+        arguments = bound.arguments
     device = _device_of(op, arguments)
     function = WAYS.get(key) or (WAYS.get(f"kernel {op.kernel}") if op.kernel else None)
     if function is None:
