@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import suanzi as sz
@@ -23,16 +24,15 @@ Question = tuple[list[str], str, str]
 
 
 RARE = [
-    (["int64", "uint64"], ("less", "logical_and", "add", "comparison")),
-    (["uint8", "300"], ("add", "less", "any")),
-    (["uint8", "-1"], ("less", "mul")),
+    (["int64", "uint64"], ("less", "logical_and")),
+    (["uint8", "300"], ("add", "less")),
     (["uint1", "300"], ("add",)),
-    (["true", "2.5"], ("add", "any", "true division")),
+    (["true", "2.5"], ("add", "true division")),
     (["int8", "uint64", "int16"], ("add", "where")),
     (["float64", "float16", "bfloat16"], ("add", "concat")),
-    (["complex64"], ("abs", "reciprocal", "exp")),
-    (["bool", "0d:bool"], ("reciprocal", "bitwise", "logical")),
-    (["float32", "int64"], ("scatter", "matmul", "lerp", "floordiv", "max")),
+    (["complex64"], ("abs", "exp")),
+    (["bool", "0d:bool"], ("reciprocal", "bitwise")),
+    (["float32", "int64"], ("scatter", "matmul", "floordiv")),
 ]
 """Questions that reach what random ones seldom do; each is put to all rule sets."""
 
@@ -55,6 +55,11 @@ def questions(count: int, seed: int) -> list[Question]:
 def answer(question: Question) -> dict[str, Any]:
     """Return what suanzi explains; ``known`` is false where a rule set has no rule."""
     operands, rules, op = question
+    return _answer(tuple(operands), rules, op)
+
+
+@cache
+def _answer(operands: tuple[str, ...], rules: str, op: str) -> dict[str, Any]:
     try:
         found = sz.explain(*map(typed_operand, operands), rules=rules, op=op, like=LIKE)
         fixes = [{"text": fix.text, "code": fix.code} for fix in found.fixes]

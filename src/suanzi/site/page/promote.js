@@ -21,8 +21,13 @@ function promoter(data) {
   const sorted = ds => [...new Set(ds)].sort((a, b) => a - b);
   const pairsOf = list => list.flatMap((a, i) => list.slice(i + 1).map(b => [a, b]));
 
+  const scopes = new Map();
   function scopeOf(rules, op) {
-    const found = rules.by_operator[op.name] ?? rules.by_operator[op.of];
+    const found = rules.by_operator[op.name] ?? rules.by_operator[op.of], id = `${rules.name} ${found}`;
+    if (!scopes.has(id)) scopes.set(id, readScope(rules, found));
+    return scopes.get(id);
+  }
+  function readScope(rules, found) {
     const [pairs, gate, zero, number, last, of, first] = rules.scopes[found];
     const table = i => (i < 0 ? null : rules.tables[i]);
     const place = new Map(rules.dtypes.map((d, i) => [d, i]));
