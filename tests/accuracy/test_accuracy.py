@@ -165,6 +165,7 @@ def test_suanzi_is_measured_as_it_is_called(capsys: pytest.CaptureFixture[str]) 
         ({"functions": ["expp"]}, "'expp' is not measured.*Did you mean 'exp'"),
         ({"dtypes": ["int8"]}, "functions of int8 are not measured; dtypes: float8_e4m3fn"),
         ({"backend": "numpy", "level": "avx2"}, "--level is for suanzi, not for numpy"),
+        ({"level": "avx9"}, "this machine has no level 'avx9'; levels: .*baseline"),
         ({"device": "cluster"}, "suanzi on cluster is not measured"),
         ({"jobs": 0}, "jobs is 0; it must be a number above zero"),
         ({"python": "/no/python"}, "'/no/python' cannot be run"),

@@ -18,8 +18,10 @@ WIDTHS = {"float8_e4m3fn": 8, "float8_e5m2": 8, "float16": 16, "bfloat16": 16, "
 """The dtypes that are measured, and their bits."""
 BLOCK = 1 << 20
 """Arguments of one call, half of them negative."""
-SAMPLES = {32: 1 << 21, 64: 1 << 10}
-"""Magnitudes that a search begins with."""
+SAMPLES = {32: 1 << 20, 64: 1 << 10}
+"""Magnitudes of all exponents that a search begins with."""
+DENSE = {32: 1 << 21, 64: 0}
+"""Magnitudes from 2**-6 to 2**7, where most functions are worst."""
 _AROUND = {32: 1 << 10, 64: 1 << 2}
 """How many neighbours of a hard point are tried, on either side."""
 
@@ -87,10 +89,13 @@ def _sampled(dtype: str, seed: int) -> Bits:
     step = top // count
     first = np.arange(count, dtype=np.uint64) * np.uint64(step)
     spread = first + random.integers(0, step, count, dtype=np.uint64)
+    low, high = (int(one) for one in bits_of(np.array([2.0**-6, 2.0**7]), dtype))
+    dense = random.integers(low, high, DENSE[width], dtype=np.uint64)
     around = np.arange(-_AROUND[width], _AROUND[width], dtype=np.int64)
     near = (bits_of(_hard_points(), dtype).astype(np.int64)[:, None] + around).ravel()
     ends = np.concatenate([np.arange(64), [top - 1], _infinity(dtype) + around])
-    some = np.sort(np.clip(np.concatenate([spread.astype(np.int64), near, ends]), 0, top - 1))
+    drawn = np.concatenate([spread, dense]).astype(np.int64)
+    some = np.sort(np.clip(np.concatenate([drawn, near, ends]), 0, top - 1))
     return some[np.diff(some, prepend=-1) > 0].astype(np.uint64)
 
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
+from suanzi import _core
 from suanzi._hints import nearest
 from suanzi.accuracy.engine import Measured, Task, measure, measured, rows_of, tasks
 from suanzi.accuracy.errors import Tally
@@ -171,6 +172,12 @@ def _subject(
         raise InvalidArgument(
             f"accuracy: rounding is {options['rounding']!r}; it is one of {', '.join(ROUNDINGS)}."
             + nearest(str(options["rounding"]), ROUNDINGS)
+        )
+    level, levels = options.get("level"), _core.levels()
+    if subject.title == "suanzi" and level is not None and level not in levels:
+        raise InvalidArgument(
+            f"accuracy: this machine has no level {level!r}; levels: {', '.join(levels)}."
+            + nearest(level, levels)
         )
     if subject.title == "suanzi":
         return Backend("suanzi", "plain_adapter:Adapter", subject.python, options)
