@@ -522,6 +522,16 @@ def norm(tensor: Any, part: int, axes: Sequence[int], keep_dims: bool) -> Tensor
     Sums of magnitudes (0), the largest (1) or roots of sums of squares (2) of a tensor with elements.
     """
 
+def exact_reduce(matrix: Any, kind: int, to_odd: bool) -> Tensor:
+    """
+    Of each row, exactly and rounded once to float64, to nearest or to odd: the sum (0), the mean (1), the sum of magnitudes (2), the root of the sum of squares (3).
+    """
+
+def exact_products(matrix: Any, transposed: Any, to_odd: bool) -> Tensor:
+    """
+    The inner products of each row of a matrix with each of another, exactly and rounded once to float64.
+    """
+
 def partial_size(mode: int, norm: bool, dtype: DType) -> int:
     """The bytes of a partial result of reduce, or of a part of norms."""
 

@@ -19,7 +19,7 @@ NAMES = """
     rsqrt exp expm1 log log1p log10 log2 sin cos tan asin acos atan sinh cosh tanh
     asinh acosh atanh
 """.split()
-# Functions of these are next to the middle of two float32, as 1 + x and 1 - x^2/2 are, or next to x;
+# Functions of these are next to the middle of two float32, as 1 + x and 1 - x^2/2 are, or to x;
 # expm1 and tanh of the last ones were found by trying all arguments.
 HARD = [2.0**-24, -(2.0**-25), 2.0**-12, 3 * 2.0**-24, 2.0**-149, -(2.0**-149), 2.0**-126]
 HARD += [float.fromhex(f"0x1.{digits}") for digits in (

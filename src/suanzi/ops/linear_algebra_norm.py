@@ -17,6 +17,8 @@ from suanzi.dtypes import complex128, float64, part
 from suanzi.libraries.lapack import promoted_dtype
 from suanzi.ops.arithmetic import abs, div
 from suanzi.ops.power import pow
+from suanzi.ops.reduction_exact import MAGNITUDES as MAGNITUDES_OF_ROWS
+from suanzi.ops.reduction_exact import ROOT_OF_SQUARES, Accumulate, exact_reduction, is_exact
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.resolve.arguments import real_argument
@@ -36,14 +38,20 @@ _DECIMAL = re.compile(r"\d+(\.\d*)?([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?", re.ASC
 
 @operator("7.2.17.11", dtypes=(*FLOATS, *COMPLEX), fast=True, promotes=REAL_FUNCTION)
 def norm(
-    input: TensorLike, normtype: str | float = "inf", axis: Any = (), keep_dims: bool = False
+    input: TensorLike,
+    normtype: str | float = "inf",
+    axis: Any = (),
+    keep_dims: bool = False,
+    *,
+    accumulate: Accumulate = "default",
 ) -> Tensor:
     """Return norms of vectors along one axis, of matrices along two, or of all elements.
 
     `normtype` is "inf", the largest magnitude, "1", "2" or another positive number p as text, for
     the p-th root of the sum of p-th powers; Python's numbers are taken, too. Of matrices it is
     "fro", the root of the sum of squares, "1", the largest sum down the first of the two axes, or
-    "inf", the largest along the second. NaN gives NaN, and of nothing the norm is 0.
+    "inf", the largest along the second. NaN gives NaN, and of nothing the norm is 0. With
+    ``accumulate="exact"``, sums of magnitudes and squares of floats are exact and rounded once.
 
     >>> x = sz.tensor([[3.0, -4], [0, 12]])
     >>> sz.norm(x, "2"), sz.norm(x, "1", axis=0), sz.norm(x, "inf", axis=(0, 1), keep_dims=True)
@@ -64,10 +72,18 @@ def norm(
             'Of vectors, it is "2".'
         )
     keep = flag_argument(op, "keep_dims", keep_dims, numpys=True)
+    exact = is_exact(op, accumulate, dt)
+    if exact and p not in ("fro", 1.0, 2.0, math.inf):
+        raise InvalidArgument(
+            f'{op.title}: accumulate is "exact", which "1", "2", "fro" and "inf" have; normtype is '
+            f"{shown(normtype)}. Leave it out."
+        )
     inner = axes or tuple(range(x.ndim))
     if not x.size:
         return _core.full(reduced_shape(x.shape, inner, keep), part(dt), 0)
     x = converted(x, dt)
+    if exact and (p != math.inf or len(axes) == 2):
+        return _exactly(x, p, axes, inner, keep)
     if len(axes) == 2 and p != "fro":
         sums = _core.norm(x, MAGNITUDES, axes[:1] if p == 1.0 else axes[1:], True)
         return _core.norm(sums, LARGEST, axes, keep)  # as right as if rounded afterwards
@@ -75,6 +91,19 @@ def norm(
         return _core.norm(x, _PARTS[p], inner, keep)
     assert isinstance(p, float)
     return powers(x, p, inner, keep)
+
+
+def _exactly(
+    x: Tensor, p: str | float, axes: tuple[int, ...], inner: tuple[int, ...], keep: bool
+) -> Tensor:
+    if len(axes) == 2 and p != "fro":
+        along = axes[:1] if p == 1.0 else axes[1:]
+        shape = reduced_shape(x.shape, along, True)
+        return _core.norm(
+            exact_reduction(x, MAGNITUDES_OF_ROWS, list(along), shape), LARGEST, axes, keep
+        )
+    kind = MAGNITUDES_OF_ROWS if p == 1.0 else ROOT_OF_SQUARES
+    return exact_reduction(x, kind, list(inner), reduced_shape(x.shape, inner, keep))
 
 
 def powers(x: Tensor, p: float, inner: tuple[int, ...], keep: bool) -> Tensor:

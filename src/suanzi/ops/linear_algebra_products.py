@@ -14,6 +14,7 @@ from typing import Any
 from suanzi import _core
 from suanzi.dtypes import DType, DTypeLike, widened
 from suanzi.ops.creation_wanted import dtype_argument
+from suanzi.ops.reduction_exact import Accumulate, exact_dot, is_exact
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import answer
 from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
@@ -88,11 +89,18 @@ SHAPE_CHECKS["matmul"] = _check_matmul
 
 
 @operator("7.2.17.2", dtypes=NUMBERS, fast=True, promotes=ARITHMETIC)
-def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -> Tensor:
+def dot(
+    vec1: TensorLike,
+    vec2: TensorLike,
+    *,
+    dtype: DTypeLike | None = None,
+    accumulate: Accumulate = "default",
+) -> Tensor:
     """Return the inner product along the last axis of vec1 and the last but one of vec2.
 
     Of a vector, it is the only axis. With a number or a tensor of rank 0, it is the product of
-    each element with it. Complex numbers are not conjugated. `dtype` is as for `matmul`.
+    each element with it. Complex numbers are not conjugated. `dtype` is as for `matmul`. With
+    ``accumulate="exact"``, sums of products of floats are exact and rounded once.
 
     >>> sz.dot(sz.tensor([1, 2, 3]), sz.tensor([4, 5, 6]))
     Tensor(32, dtype=int64)
@@ -110,6 +118,8 @@ def dot(vec1: TensorLike, vec2: TensorLike, *, dtype: DTypeLike | None = None) -
     assert isinstance(x, Tensor)
     assert isinstance(y, Tensor)
     dot_shape(op, x.shape, y.shape)
+    if is_exact(op, accumulate, computed):
+        return exact_dot(x, y, computed)
     if y.ndim <= 2:
         return product(x, y, computed)
     flat = rows_of(y)

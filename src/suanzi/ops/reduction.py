@@ -11,6 +11,7 @@ from suanzi._hints import shown
 from suanzi.dtypes import DTypeLike, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.creation_wanted import scalar_argument
+from suanzi.ops.reduction_exact import MEAN, SUM, Accumulate, exact_reduction, is_exact
 from suanzi.ops.reduction_gradients import gradient_of
 from suanzi.ops.reduction_modes import (
     ReduceFunction,
@@ -35,6 +36,8 @@ from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
 from suanzi.tensors.parts import converted, copy, permuted
 from suanzi.tensors.tensor import Tensor, TensorLike
 
+_EXACT = {ReduceMode.SUM: SUM, ReduceMode.MEAN: MEAN}
+
 
 @operator("7.2.13.1", dtypes=(*BOOL, *NUMBERS), fast=True)
 def reduce(
@@ -42,6 +45,8 @@ def reduce(
     mode: ReduceMode | ReduceFunction | str = ReduceMode.SUM,
     axis: int | Sequence[int] | None = None,
     keep_dims: bool = False,
+    *,
+    accumulate: Accumulate = "default",
 ) -> Tensor:
     """Combine the elements along axes; without `axis`, along all.
 
@@ -55,7 +60,8 @@ def reduce(
     (2**-24 or 2**-53), a sum of n elements is off by at most (20 + log2(n / 256)) * u times the sum
     of their magnitudes, n / 256 being 1 at least; where a partial sum overflows, so may the result.
     The result depends on the elements and the shape alone: not on the layout, the number of
-    threads or the processor.
+    threads or the processor. With ``accumulate="exact"``, sums and means of floats are exact and
+    rounded once: the nearest number, whatever the length and the order.
 
     >>> x = sz.tensor([[1, 2, 3], [4, 5, 6]])
     >>> sz.reduce(x), sz.reduce(x, "MAX", axis=0), sz.reduce(x, sz.ReduceMode.MEAN, axis=-1)
@@ -67,6 +73,13 @@ def reduce(
     axes = axes_argument(op, x.ndim, axis)
     keeps = flag_argument(op, "keep_dims", keep_dims)
     check_dtype(op, {"input": x}, x.dtype)
+    exact = is_exact(op, accumulate, x.dtype)
+    if exact and how not in _EXACT:
+        name = how.name if isinstance(how, ReduceMode) else "your own"
+        raise InvalidArgument(
+            f'{op.title}: accumulate is "exact", which SUM and MEAN have; mode is {name}. Leave it '
+            "out."
+        )
     if isinstance(how, ReduceFunction):
         return _by_function(op, how, x, axes, keeps)
     check_mode(op, how, x.dtype)
@@ -75,6 +88,8 @@ def reduce(
     if x.size == 0:
         empty = math.prod(x.shape[a] for a in axes) == 0
         return _core.full(shape, target, identity_of(op, how, x.shape, x.dtype) if empty else 0)
+    if exact:
+        return exact_reduction(x, _EXACT[how], axes, shape)
     if is_logical(how):
         x = converted(x, bool_)
     elif how is ReduceMode.MEAN and x.dtype is bool_:
