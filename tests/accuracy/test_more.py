@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from docs_site import jax_table
 from suanzi.accuracy import FUNCTIONS, Accuracy, accuracy, pairs, read, samples
 from suanzi.accuracy import report as report_module
 from suanzi.accuracy.compare import compare
@@ -269,6 +270,15 @@ def test_the_atlas(file: Path) -> None:
     found = read(str(file))
     assert {"processor", "system"} <= found.machine.keys()
     assert len({(row.name, row.dtype) for row in found.rows}) == len(found.rows)
+
+
+def test_the_table_of_jax() -> None:
+    """Nearly all of JAX's own table is what was measured: an independent test of the command."""
+    assert jax_table.bound(0.5) == 0.5
+    assert jax_table.compared() > 180
+    assert len(jax_table.differences()) < 0.25 * jax_table.compared()
+    on_a_gpu = [one for one in jax_table.differences() if one[0] == "GPU"]
+    assert len(on_a_gpu) <= 8
 
 
 def test_pairs() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def sampled_pairs(name: str, dtype: str, seed: int) -> Iterator[Pairs]:
         yield x[i : i + BLOCK], y[i : i + BLOCK]
 
 
-@cache
+@lru_cache(maxsize=2)
 def _sampled(name: str, dtype: str, seed: int) -> Pairs:
     random = np.random.default_rng(seed)
     half = SAMPLES[WIDTHS[dtype]] // 2
