@@ -67,7 +67,7 @@ ADAPTER = "suanzi.conformance.subjects.suanzi_adapter:Adapter"
 @pytest.mark.parametrize("title", ["suanzi", "numpy", ADAPTER])
 @pytest.mark.parametrize("groups", ["example", "special strided empty status"])
 def test_every_script_asserts_what_the_kit_does(title: str, groups: str) -> None:
-    ops = list(interfaces()) if groups == "example" else SOME
+    ops = list(interfaces())[title == ADAPTER :: 2] if groups == "example" else SOME
     _, found = scripts(title, groups, ops)
     assert len(found) > 80
     for name, script, problem in found:
