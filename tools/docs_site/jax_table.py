@@ -12,13 +12,14 @@ DTYPES = ("bfloat16", "float16", "float32")
 COLUMNS = (("jax-cpu", "CPU"), ("jax-cuda", "GPU"))
 FILES = {title: file for file, title in COLUMNS}
 # docs/accuracy.md of jax-ml/jax at 031068b03451af03f8797eee4c0e0a228fbbd6de, reviewed 2026-09-18.
-# CPU and GPU, of bfloat16, float16 and float32: upper bounds in steps of 0.5 ULP.
+# CPU and GPU, of bfloat16, float16 and float32: upper bounds in steps of 0.5 ULP; 1-2 depends on the
+# processor.
 _TABLE = """
 acos         1.5 0.5  1.5 1  1.5 1.5
 acosh        2 0.5    2 1    4.5 2.5
 asin         1.5 0.5  1.5 1  2 1.5
 asinh        1.5 0.5  1.5 1  3.5 2
-atan         0.5 0.5  1 1    5.5 1.5
+atan         0.5 0.5  1 1    4-5.5 1.5
 atan2        1 1      1 1    0.5 3
 atanh        1.5 0.5  1.5 0.5  3 3.5
 i0e          0.5 0.5  1 0.5  7 8
@@ -37,7 +38,7 @@ log1p        0.5 0.5  1 1    3 1
 log2         2 2      2 2    2.5 2
 sigmoid      2.5 2.5  2 2    2.5 4
 reciprocal   0.5 0.5  0.5 0.5  0.5 1
-rsqrt        0.5 0.5  0.5 0.5  2 2
+rsqrt        0.5 0.5  0.5 0.5  1-2 2
 sin          0.5 0.5  1 1    0.5 1.5
 sinh         0.5 0.5  1 0.5  25 3
 sqrt         0.5 0.5  0.5 0.5  0.5 1
@@ -53,13 +54,14 @@ erfcx        0.5 0.5  1 1    3.5 4
 """
 
 
-def published() -> dict[tuple[str, str, str], float]:
-    """Return JAX's bounds by file, dtype and function."""
+def published() -> dict[tuple[str, str, str], tuple[float, float]]:
+    """Return JAX's bounds by file, dtype and function: the least and the largest."""
     found = {}
     for line in _TABLE.strip().splitlines():
         name, *numbers = line.split()
-        for i, number in enumerate(map(float, numbers)):
-            found[COLUMNS[i % 2][0], DTYPES[i // 2], name] = number
+        for i, number in enumerate(numbers):
+            low, _, high = number.partition("-")
+            found[COLUMNS[i % 2][0], DTYPES[i // 2], name] = (float(low), float(high or low))
     return found
 
 
@@ -84,10 +86,10 @@ def differences() -> list[tuple[str, str, str, float, float]]:
     found = []
     for file, title in COLUMNS:
         ours = measured(file)
-        for (of, dtype, name), number in theirs.items():
+        for (of, dtype, name), (low, high) in theirs.items():
             row = ours.get((dtype, name))
-            if of == file and row is not None and bound(row["worst"]) != number:
-                found.append((title, dtype, name, number, row["worst"]))
+            if of == file and row is not None and not low <= bound(row["worst"]) <= high:
+                found.append((title, dtype, name, high, row["worst"]))
     return found
 
 
@@ -110,7 +112,8 @@ def differing() -> str:
     for title, dtype, name, theirs, ours in differences():
         other = "the version or the chip is another one"
         why = _REASONS.get(name, other) if ours > theirs else other
-        if ours < theirs and measured(FILES[title])[dtype, name]["arguments"] != "all":
+        searched = measured(FILES[title])[dtype, name]["arguments"] != "all"
+        if searched and theirs / 2 < ours < theirs:
             why = "a search found less than all arguments have"
         lines.append(f"| {title} | {dtype} | `{name}` | {theirs:g} | {ours:.5g} | {why} |")
     return "\n".join(lines)
