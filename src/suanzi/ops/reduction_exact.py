@@ -26,7 +26,7 @@ SUM, MEAN, MAGNITUDES, ROOT_OF_SQUARES = range(4)
 
 
 def is_exact(op: Operator, accumulate: Accumulate, dtype: DType) -> bool:
-    """Return whether an argument says so; raise if it cannot be had of a dtype."""
+    """Return whether an argument says so; raise if a dtype does not have it."""
     if accumulate not in _WAYS:
         raise InvalidArgument(
             f"{op.title}: accumulate is {accumulate!r}; it is one of {', '.join(_WAYS)}."
