@@ -272,6 +272,16 @@ def test_the_atlas(file: Path) -> None:
     assert len({(row.name, row.dtype) for row in found.rows}) == len(found.rows)
 
 
+def test_on_a_cluster() -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    given = {"functions": ["exp", "log"], "dtypes": ["float8_e5m2"]}
+    there = accuracy(**given, cluster="local:1")  # type: ignore[arg-type]
+    here = accuracy(**given, jobs=1)  # type: ignore[arg-type]
+    assert [row.tally for row in there.rows] == [row.tally for row in here.rows]
+    with pytest.raises(InvalidArgument, match="accuracy: 'nowhere' is no cluster"):
+        accuracy(**given, cluster="nowhere")  # type: ignore[arg-type]
+
+
 def test_the_table_of_jax() -> None:
     """Nearly all of JAX's own table is what was measured: an independent test of the command."""
     assert jax_table.bound(0.5) == 0.5

@@ -12,8 +12,8 @@ DTYPES = ("bfloat16", "float16", "float32")
 COLUMNS = (("jax-cpu", "CPU"), ("jax-cuda", "GPU"))
 FILES = {title: file for file, title in COLUMNS}
 # docs/accuracy.md of jax-ml/jax at 031068b03451af03f8797eee4c0e0a228fbbd6de, reviewed 2026-09-18.
-# CPU and GPU, of bfloat16, float16 and float32: upper bounds in steps of 0.5 ULP; 1-2 depends on the
-# processor.
+# CPU and GPU, of bfloat16, float16 and float32: upper bounds in steps of 0.5 ULP; 1-2 depends on
+# the processor.
 _TABLE = """
 acos         1.5 0.5  1.5 1  1.5 1.5
 acosh        2 0.5    2 1    4.5 2.5
