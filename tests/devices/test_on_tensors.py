@@ -191,6 +191,8 @@ def test_destroyed_and_empty(device: str) -> None:
 
 def test_operators_that_are_missing_say_so(device: str) -> None:
     x = sz.zeros((2, 2), device=device)
+    with pytest.raises(sz.TypeMismatch, match="not supported on torch:cpu: PyTorch has no exact"):
+        sz.reduce(x, accumulate="exact")
     with pytest.raises(
         sz.TypeMismatch, match=r"reduce \(7.2.13.1\): not supported on torch:cpu: .*to_host\(\)"
     ):

@@ -62,7 +62,9 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         empty = [torch.empty(r.shape, dtype=TORCH[r.dtype], device=call.place)
                  for r in call.results]  # fmt: skip
         return _wrapped(call, like, empty[0] if isinstance(like, Tensor) else empty)
-    plain = {name: _plain(x) for name, x in arguments.items()}
+    if arguments.get("accumulate", "default") != "default":
+        raise not_supported(op, device, "PyTorch has no exact sums")
+    plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
     made = in_name_of(op, device, lambda: function(call, **plain))
     return _wrapped(call, like, made)
 
