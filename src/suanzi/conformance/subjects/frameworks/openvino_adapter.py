@@ -416,11 +416,14 @@ class Adapter(Framework):
             raise
         except Exception as error:
             raise type(error)(said(error)) from None
-        finally:
-            GIVEN.clear()
 
     def read(self, x):
-        """Return an array, or a tensor of a dtype that NumPy does not have, as data."""
+        """Return an array, or a tensor of a dtype that NumPy does not have, as data.
+
+        A parameter has the value that it was given: a graph cannot write it.
+        """
+        if isinstance(x, ov.Node):
+            x = GIVEN[x.get_friendly_name()]
         if isinstance(x, np.ndarray):
             return Data(x.dtype.name, x.shape, np.ascontiguousarray(x).tobytes())
         kinds = {kind.to_string(): name for name, kind in self.dtypes.items()}

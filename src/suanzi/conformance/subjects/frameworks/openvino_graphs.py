@@ -10,7 +10,8 @@ from openvino import opset16 as o
 from wire import Unsupported
 
 GIVEN = {}
-"""The values of parameters, by their names in the graph."""
+"""The values of the last parameters, by their names in the graph: those of a case, and more."""
+_LAST = 64
 CORE = ov.Core()
 SETTINGS = {
     "INFERENCE_PRECISION_HINT": ov.Type.dynamic, "EXECUTION_MODE_HINT": "ACCURACY",
@@ -33,6 +34,8 @@ def parameter(array, dtype, shape):
     kind = np.dtype(f"u{dtype.size}") if dtype.to_dtype() != np.bool_ else np.dtype(bool)
     flat = np.frombuffer(np.ascontiguousarray(array).tobytes(), kind).copy()
     made = o.parameter(list(shape), dtype)
+    while len(GIVEN) >= _LAST:
+        del GIVEN[next(iter(GIVEN))]
     GIVEN[made.get_friendly_name()] = ov.Tensor(flat, ov.Shape(shape), dtype)
     return made
 
