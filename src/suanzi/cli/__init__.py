@@ -420,21 +420,13 @@ def demo(*, json: Json = False) -> int:
     return ANSWER
 
 
-app.command(cli_port.port)
-app.command(cli_check.check)
-app.command(cli_check.merge)
-app.command(cli_submit.submit)
-app.command(cli_submit.verify)
-app.command(cli_check.compare)
-app.command(cli_check.header)
-app.command(cli_config.config)
-app.command(cli_judge.judge)
-app.command(cli_blame.blame)
-app.command(cli_accuracy.accuracy)
-app.command(cli_site.site)
-app.command(cli_standards.standards)
-app.command(cli_skill.command_of(app))
-app.command(cli_mcp.mcp)
+for _command in (
+    cli_port.port, cli_check.check, cli_check.merge, cli_submit.submit, cli_submit.verify,
+    cli_check.compare, cli_check.header, cli_config.config, cli_judge.judge, cli_blame.blame,
+    cli_accuracy.accuracy, cli_site.site, cli_standards.standards, cli_skill.command_of(app),
+    cli_mcp.mcp,
+):  # fmt: skip
+    app.command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
