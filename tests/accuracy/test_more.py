@@ -123,6 +123,10 @@ def test_subnormal_operands_that_become_zero() -> None:
     found = np.array([2.0**-14, 3 * 2.0**-14, 2.0**-14])
     tally = judged(f, "float16", (x, y), found)
     assert (tally.flushed, tally.count, tally.wrong) == (1, 2, 2)
+    due = judged(
+        FUNCTIONS["div"], "float16", (np.ones(1), np.array([2.0**-24])), np.array([np.inf])
+    )
+    assert (due.flushed, due.special) == (0, 0)  # as it must be: 2**24 is out of range
 
 
 def test_a_range_of_float32(flawed: Backend) -> None:

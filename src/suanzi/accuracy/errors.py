@@ -186,9 +186,9 @@ def _taken_for_zero(
         other = f.fast(*(np.where(s, 0.0 * x, x)[some] for s, x in zip(small, at, strict=True)))
         near = (np.abs(y - other) <= units(other, form)) | (y == other)
         near |= np.isnan(y) & np.isnan(other)
-        off = np.abs(y - due) > (0.5 + 1e-6) * units(due, form)
-        off |= np.isfinite(y) != (np.abs(due) < form.largest + form.widest / 2)
-        off &= ~((y == due) | (np.isnan(y) & np.isnan(due)))
+        number, wanted = np.isfinite(y), np.abs(due) < form.largest + form.widest / 2
+        off = number & wanted & (np.abs(y - due) > 0.5 * units(due, form))
+        off |= number != wanted
     gone = np.zeros(found.shape, bool)
     gone[some] = near & off
     return gone if gone.any() else None
