@@ -195,3 +195,10 @@ def test_no_task_adds_up_more_than_a_few() -> None:
     own = [layer for name, layer in made.graph.layers.items() if name == made.name]
     lists = [part for task in own[0].values() for part in task if isinstance(part, list)]
     assert max(map(len, lists)) == max(_PAIRS, _SUMS)
+
+
+def test_blocks_have_no_exact_sums() -> None:
+    x = sz.zeros((2, 2), device="cluster")
+    for sum_of in (sz.reduce, sz.norm):
+        with pytest.raises(sz.TypeMismatch, match="'exact', which tensors of blocks do not have"):
+            sum_of(x, accumulate="exact")
