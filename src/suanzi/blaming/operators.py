@@ -25,7 +25,7 @@ class Operator:
         self.written = [*written, *WRITES.get(name, ())]
         self.out = [a.name for a in schema.arguments if a.is_out]
         aliased = [r for r in schema.returns if r.alias_info is not None]
-        self.is_view = (bool(aliased) and not self.written) or name in VIEWS
+        self.is_view = (bool(aliased) and not self.written) or self.name in VIEWS
         tensors = [r for r in schema.returns if "Tensor" in str(r.type)]
         self.is_plain = not tensors and not self.written
         tags = getattr(func, "tags", ())

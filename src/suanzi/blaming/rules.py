@@ -17,7 +17,7 @@ __all__ = ["ALLOCATIONS", "RULES", "VIEWS", "WRITES", "pieces"]
 ALLOCATIONS = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty",
                "new_empty_strided", "resize", "set")  # fmt: skip
 """What makes memory whose values mean nothing yet."""
-VIEWS = ("_unsafe_view", "_reshape_alias", "lift_fresh", "lift", "detach")
+VIEWS = ("_unsafe_view", "_reshape_alias", "as_strided", "lift_fresh", "lift", "detach")
 """What returns the elements it is given, and whose schema does not say so."""
 WRITES = {
     "native_batch_norm": ("running_mean", "running_var"),
