@@ -187,7 +187,7 @@ def _taken_for_zero(
         near = (np.abs(y - other) <= units(other, form)) | (y == other)
         near |= np.isnan(y) & np.isnan(other)
         number, wanted = np.isfinite(y), np.abs(due) < form.largest + form.widest / 2
-        off = number & wanted & (np.abs(y - due) > 0.5 * units(due, form))
+        off = number & wanted & (np.abs(y - due) > units(due, form))
         off |= number != wanted
     gone = np.zeros(found.shape, bool)
     gone[some] = near & off
