@@ -243,6 +243,29 @@ def gradients() -> Any:
     return found
 
 
+@test
+def shared_heads() -> Any:
+    """Attention whose heads share keys: right, and each gradient that is not is found."""
+    name = "_scaled_dot_product_flash_attention_for_cpu"
+
+    def run() -> None:
+        torch.manual_seed(0)
+        q, k = torch.randn(2, 4, 9, 8, requires_grad=True), torch.randn(2, 2, 9, 8)
+        k.requires_grad = True
+        y = F.scaled_dot_product_attention(q, k, k * 2, is_causal=True, enable_gqa=True)
+        y.square().sum().backward()
+
+    found = []
+    with sz.blame(overhead=None) as report:
+        run()
+    found.append([report.answer, dict(report.unjudged())])
+    for which in range(3):
+        with Plant(f"{name}_backward", after(times(1.01), which)), sz.blame() as report:
+            run()
+        found.append([report.answer, report.findings[0].words[:8]])
+    return found
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print(json.dumps({name: function() for name, function in TESTS.items()}))

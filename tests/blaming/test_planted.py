@@ -132,6 +132,8 @@ def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
     assert found["chosen"] == [["addmm"], 2, True, ["exp"]]
     assert found["saves"] == ["wrong", "bad-call-0.safetensors", "right", 1, "wrong"]
     assert found["limits"] == [50, 1, ["copies that need more memory than allowed"]]
+    gradients = [["wrong", f"result {i}"] for i in range(3)]
+    assert found["shared_heads"] == [["right", {}], *gradients]
     assert set(map(str, found["gradients"].values())) == {"['right', {}, {}]"}
 
 

@@ -397,13 +397,17 @@ def attention_backward(call: Call) -> Iterator[Piece]:
         raise Unjudged("dropout inside")
     q, k, v, out, lse = (call[n] for n in ("query", "key", "value", "out", "logsumexp"))
     g = call.get("grad_out", call.get("grad_out_"))
-    if g is None or q.ndim != 4 or k.shape[1] != q.shape[1] or lse.ndim != 3:
-        raise Unjudged("attention whose heads are shared")
+    if g is None or q.ndim != 4 or lse.ndim != 3 or q.shape[1] % max(k.shape[1], 1):
+        raise Unjudged("attention without heads")
     scale = call.get("scale")
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     queries, keys, dtype = q.shape[2], k.shape[2], name_of(q.dtype)
-    b, h, _ = _heads(call, q, k)
-    i = tuple(call.index(one, q) for one in (b, h))
+    # All heads of q that share one of k and v: its gradients are sums over them.
+    group = q.shape[1] // k.shape[1]
+    which = np.repeat(call.along(k.shape[0] * k.shape[1], 2), group)
+    b, shared = which // k.shape[1], which % k.shape[1]
+    h = shared * group + np.arange(len(which)) % group
+    own, of_shared = (tuple(call.index(one, q) for one in (b, x)) for x in (h, shared))
     cost = max(queries, keys) * q.shape[-1] * len(b)
     if cost > LONGEST:
         raise Unjudged(f"sums of more than {LONGEST} terms")
@@ -411,7 +415,7 @@ def attention_backward(call: Call) -> Iterator[Piece]:
     rows, columns = call.along(queries, count), call.along(keys, count)
 
     def pick(x: Any, some: Array | None) -> Array:
-        x = x[i]
+        x = x[of_shared if x is k or x is v else own]
         return call.numbers(x if some is None else x[:, call.index(some, x)])
 
     def slopes(
@@ -443,14 +447,19 @@ def attention_backward(call: Call) -> Iterator[Piece]:
 
     def of_k_v(q: Tracked, g: Tracked, **more: Any) -> tuple[Tracked, Tracked]:
         w, ds = slopes(q=q, g=g, allowed=seen_keys, **more)
-        return (stored(ds, dtype).transpose(0, 2, 1) @ q * scale,
-                stored(w, dtype).transpose(0, 2, 1) @ g)  # fmt: skip
+        return together(stored(ds, dtype).transpose(0, 2, 1) @ q * scale), together(
+            stored(w, dtype).transpose(0, 2, 1) @ g
+        )
 
-    def part(x: Any, some: Array) -> Part:
-        grid = np.broadcast_arrays(b[:, None, None], h[:, None, None], some[None, :, None],
+    def together(x: Tracked) -> Tracked:
+        """The sum over the heads that share one of k and v."""
+        return x.reshape(-1, group, *x.shape[1:]).sum(1) if group > 1 else x
+
+    def part(x: Any, heads: Array, some: Array, at: Array) -> Part:
+        grid = np.broadcast_arrays(at[:, None, None], heads[:, None, None], some[None, :, None],
                                    np.arange(x.shape[-1])[None, None])  # fmt: skip
         return call.part(x, tuple(grid))
 
-    yield Piece(of_q, of_rows, [part(call.results[0], rows)], within=call.within)
-    both = [part(x, columns) for x in call.results[1:3]]
+    yield Piece(of_q, of_rows, [part(call.results[0], h, rows, b)], within=call.within)
+    both = [part(x, shared[::group], columns, b[::group]) for x in call.results[1:3]]
     yield Piece(of_k_v, of_keys, both, within=call.within)
