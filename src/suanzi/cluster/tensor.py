@@ -6,16 +6,14 @@ Calls build the graph, and nothing is computed until `compute()`, `persist()` or
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dask import threaded
 from dask.base import DaskMethodsMixin
 from dask.highlevelgraph import HighLevelGraph
 
-from suanzi import registry
 from suanzi.cluster import ways
 from suanzi.cluster.computing import computed_here, gathered, with_clear_errors
 from suanzi.cluster.grid import Blocks, numbers, shape_of
@@ -23,10 +21,8 @@ from suanzi.cluster.optimizing import optimize
 from suanzi.device import Device, DeviceLike, DeviceType
 from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
-from suanzi.shapes import sizes_of
-from suanzi.status import InvalidArgument, TypeMismatch
-from suanzi.tensors.methods import Methods
-from suanzi.tensors.symbols import Symbols
+from suanzi.status import TypeMismatch
+from suanzi.tensors.elsewhere import Elsewhere
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -38,15 +34,12 @@ CLUSTER = Device(DeviceType.CLUSTER)
 """The device of every tensor of blocks: Dask says which machines it is."""
 
 
-class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
+class BlockTensor(Elsewhere, DaskMethodsMixin):  # type: ignore[misc]
     """Elements of one dtype in a shape, in blocks that a cluster holds and computes.
 
     Make one with ``sz.tensor(x, device="cluster")``, with any creation interface and that device,
     or of an array of Dask.
     """
-
-    # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -74,21 +67,6 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
     def shape(self) -> tuple[int, ...]:
         """The number of elements along each axis."""
         return shape_of(self.blocks)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.blocks)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the elements."""
-        return self.size * self.dtype.itemsize
 
     @property
     def device(self) -> Device:
@@ -176,10 +154,6 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         place = Device(device)
         return self if place == CLUSTER else self.to_host().to_device(place, stream=stream)
 
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """Return the elements as a NumPy array: all of them are gathered."""
-        return self.to_host().numpy()
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
@@ -187,18 +161,6 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
     def to_dask(self) -> Any:
         """Return an array of Dask whose chunks are the blocks as NumPy arrays; none is gathered."""
         return ways.METHODS.to_dask(self)
-
-    def tolist(self) -> Any:
-        """Return the elements as nested lists of Python numbers: all of them are gathered."""
-        return self.to_host().tolist()
-
-    def item(self) -> bool | int | float | complex | bytes:
-        """Return the only element as a Python number."""
-        if self.size != 1:
-            raise InvalidArgument(
-                f"item: the tensor has {self.size} elements, shape {self.shape}; it must have one."
-            )
-        return self.to_host().item()
 
     # ---- other forms of it -----------------------------------------------------------------------
 
@@ -209,28 +171,10 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         """
         return ways.METHODS.reblock(self, size)
 
-    def reshape(self, *dims: int | Sequence[int]) -> BlockTensor:
-        """Return the elements in another shape, row by row; one of the sizes may be -1."""
-        return self._call("reshape", sizes_of(self.size, dims))
-
-    @property
-    def T(self) -> BlockTensor:
-        """It with its axes in reverse order."""
-        return self._call("transpose")
-
-    @property
-    def real(self) -> BlockTensor:
-        """The real part."""
-        return self._call("real")
-
-    @property
-    def imag(self) -> BlockTensor:
-        """The imaginary part."""
-        return self._call("imag")
-
     def flatten(self) -> BlockTensor:
         """Return the elements along one axis, row by row."""
-        return self.reshape(-1)
+        made: BlockTensor = self.reshape(-1)
+        return made
 
     def copy(self) -> BlockTensor:
         """Return the tensor itself: its blocks never change."""
@@ -240,16 +184,6 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         """Return the elements in another dtype, as :func:`suanzi.cast`."""
         target = dtype_of(dtype)
         return self if target is self.dtype else self._call("cast", target)
-
-    def reduce(
-        self, mode: Any = "SUM", axis: int | Sequence[int] | None = None, keep_dims: bool = False
-    ) -> BlockTensor:
-        """Combine the elements along axes, as :func:`suanzi.reduce`."""
-        return self._call("reduce", mode, axis, keep_dims=keep_dims)
-
-    def _call(self, name: str, *args: Any, **kwargs: Any) -> BlockTensor:
-        made: BlockTensor = registry.call(name, self, *args, **kwargs)
-        return made
 
     def __suanzi_operator__(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -275,40 +209,8 @@ class BlockTensor(Symbols, Methods, DaskMethodsMixin):  # type: ignore[misc]
         """Return the elements that printing shows; only they are gathered."""
         return ways.METHODS.text(self)
 
-    def __len__(self) -> int:
-        if self.ndim == 0:
-            raise TypeMismatch("len: a 0-d tensor has no length.")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[BlockTensor]:
-        if self.ndim == 0:
-            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
-        return (self[i] for i in range(self.shape[0]))
-
-    def __bool__(self) -> bool:
-        return bool(self._only("bool"))
-
-    def __int__(self) -> int:
-        return int(self._only("int"))
-
-    def __float__(self) -> float:
-        return float(self._only("float"))
-
-    def __complex__(self) -> complex:
-        return complex(self._only("complex"))
-
-    def _only(self, name: str) -> Any:
-        if self.size != 1:
-            raise InvalidArgument(
-                f"{name}: the tensor has {self.size} elements, which are not one value."
-            )
-        return self.item()
-
     def __neg__(self) -> BlockTensor:
         return ways.METHODS.symbol(operator.neg, self)
-
-    def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
-        return registry.call(name, *operands)
 
 
 def _keys(name: str, counts: tuple[int, ...], *place: int) -> Any:

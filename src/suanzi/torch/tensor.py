@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from suanzi import _core, registry
+from suanzi import _core
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.registry import LOADERS
-from suanzi.shapes import sizes_of
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
-from suanzi.tensors.methods import Methods, counted
+from suanzi.tensors.elsewhere import Elsewhere
+from suanzi.tensors.methods import counted
 from suanzi.tensors.parts import permuted
 from suanzi.tensors.print_options import in_force
 from suanzi.tensors.printing import described, shown_of
-from suanzi.tensors.symbols import Symbols
 from suanzi.tensors.tensor import Tensor
 from suanzi.torch import pending
 from suanzi.torch.dtypes import SUANZI, TORCH, carried, resolved, suanzi_dtype
@@ -47,17 +45,12 @@ def declare_subscripts(get: Callable[..., Any], put: Callable[..., Any]) -> None
     _Running.get, _Running.put = staticmethod(get), staticmethod(put)
 
 
-class TorchTensor(Symbols, Methods):
+class TorchTensor(Elsewhere):
     """Elements of one dtype in a shape, on a device of PyTorch.
 
     Make one with ``sz.tensor(x, device="cuda")``, with any creation interface and a device, or on
     the memory of a tensor of PyTorch with :func:`suanzi.torch.from_torch`.
     """
-
-    __slots__ = ("__weakref__", "_device", "_dtype", "_plain", "_shape")
-
-    # NumPy must leave `array + tensor` to the tensor, which knows how to promote.
-    __array_ufunc__ = None
 
     def __init__(self, plain: torch.Tensor, device: Device) -> None:
         """Arguments are not checked: the dtype is one that suanzi has."""
@@ -93,21 +86,6 @@ class TorchTensor(Symbols, Methods):
     def shape(self) -> tuple[int, ...]:
         """The number of elements along each axis."""
         return self._shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self._shape)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the elements."""
-        return self.size * self.dtype.itemsize
 
     @property
     def device(self) -> Device:
@@ -153,10 +131,6 @@ class TorchTensor(Symbols, Methods):
         """Return the tensor of PyTorch on the same memory."""
         return self.plain
 
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """Return a copy as a NumPy array."""
-        return self.to_host().numpy()
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
             raise ValueError(f"the tensor is on {self.device}; an array of NumPy needs a copy")
@@ -174,23 +148,7 @@ class TorchTensor(Symbols, Methods):
         """Return :mod:`suanzi.array_api`."""
         return LOADERS["array_api"]()
 
-    def tolist(self) -> Any:
-        """Return the elements as nested lists of Python numbers."""
-        return self.to_host().tolist()
-
-    def item(self) -> bool | int | float | complex | bytes:
-        """Return the only element as a Python number."""
-        if self.size != 1:
-            raise InvalidArgument(
-                f"item: the tensor has {self.size} elements, shape {self.shape}; it must have one."
-            )
-        return self.to_host().item()
-
     # ---- other forms of it -----------------------------------------------------------------------
-
-    def reshape(self, *dims: int | Sequence[int]) -> Any:
-        """Return the elements in another shape, row by row; one of the sizes may be -1."""
-        return self._call("reshape", sizes_of(self.size, dims))
 
     def transpose(self, *axes: Any) -> Any:
         """Return a view with the axes in another order; without one, from the last to the first."""
@@ -203,26 +161,11 @@ class TorchTensor(Symbols, Methods):
         return self._call("transpose", order)
 
     @property
-    def T(self) -> TorchTensor:
-        """It with its axes in reverse order."""
-        return self._call("transpose")
-
-    @property
     def mT(self) -> TorchTensor:
         """Matrices transposed."""
         if self.ndim < 2:
             raise InvalidArgument(f"mT: the tensor has shape {self.shape}; it needs two axes.")
         return self.transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
-
-    @property
-    def real(self) -> TorchTensor:
-        """The real part."""
-        return self._call("real")
-
-    @property
-    def imag(self) -> TorchTensor:
-        """The imaginary part."""
-        return self._call("imag")
 
     def flatten(self) -> Any:
         """Return a copy of the elements along one axis, row by row."""
@@ -236,16 +179,6 @@ class TorchTensor(Symbols, Methods):
         """Return the elements in another dtype, as :func:`suanzi.cast`."""
         target = dtype_of(dtype)
         return self if target is self.dtype and not copy else self._call("cast", target)
-
-    def reduce(
-        self, mode: Any = "SUM", axis: int | Sequence[int] | None = None, keep_dims: bool = False
-    ) -> TorchTensor:
-        """Combine the elements along axes, as :func:`suanzi.reduce`."""
-        return self._call("reduce", mode, axis, keep_dims=keep_dims)
-
-    def _call(self, name: str, *args: Any, **kwargs: Any) -> TorchTensor:
-        made: TorchTensor = registry.call(name, self, *args, **kwargs)
-        return made
 
     def __suanzi_operator__(
         self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -279,28 +212,6 @@ class TorchTensor(Symbols, Methods):
             facts.insert(0, f"shape={self.shape}")
         return described("TorchTensor(", axes, sample, facts, options)
 
-    def __len__(self) -> int:
-        if self.ndim == 0:
-            raise TypeMismatch("len: a 0-d tensor has no length.")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[TorchTensor]:
-        if self.ndim == 0:
-            raise TypeMismatch("a 0-d tensor cannot be iterated over.")
-        return (self[i] for i in range(self.shape[0]))
-
-    def __bool__(self) -> bool:
-        return bool(self._only("bool"))
-
-    def __int__(self) -> int:
-        return int(self._only("int"))
-
-    def __float__(self) -> float:
-        return float(self._only("float"))
-
-    def __complex__(self) -> complex:
-        return complex(self._only("complex"))
-
     def __index__(self) -> int:
         if self.dtype.kind not in ("int", "uint", "bool") or self.size != 1:
             raise TypeMismatch(
@@ -308,19 +219,9 @@ class TorchTensor(Symbols, Methods):
             )
         return int(self)
 
-    def _only(self, name: str) -> Any:
-        if self.size != 1:
-            raise InvalidArgument(
-                f"{name}: the tensor has {self.size} elements, which are not one value."
-            )
-        return self.item()
-
     def __neg__(self) -> TorchTensor:
         made: TorchTensor = _Running.run("negative", (self,), {})
         return made
-
-    def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
-        return registry.call(name, *operands)
 
 
 def fetched(x: torch.Tensor) -> Tensor:
