@@ -25,6 +25,8 @@
 
 #include "kernels/nn_staged.inc"
 
+#include "kernels/nn_activation_loops.inc"
+
 namespace suanzi {
 namespace {
 namespace activations {
@@ -388,97 +390,6 @@ inline B bell(B x, B e) noexcept {
 }
 constexpr auto erf_bwd = staged(square_exponent<1>, SUANZI_REST { *out = in[0] * bell(in[1], e); });
 constexpr auto erfc_bwd = staged(square_exponent<1>, SUANZI_REST { *out = -in[0] * bell(in[1], e); });
-
-// ---- the loops ---------------------------------------------------------------------------------------
-
-template <class F, std::size_t inputs, std::size_t outputs, class T, class... E>
-SUANZI_FLAT void each_vector(const T* const* in, T* const* out, std::size_t n, const f64* parameters, const E*... e) {
-  using B = Batch<T>;
-  const f64 p[2] = {parameters[0], parameters[1]};  // which no store changes
-  for (std::size_t i = 0; i < n; i += B::size) {
-    B x[inputs], y[outputs];
-    for (std::size_t k = 0; k < inputs; ++k) x[k] = B::load_unaligned(in[k] + i);
-    F{}(static_cast<const B*>(x), B::load_aligned(e + i)..., static_cast<B*>(y), p);
-    for (std::size_t k = 0; k < outputs; ++k) y[k].store_unaligned(out[k] + i);
-  }
-}
-
-// The exponentials of what F makes.
-template <class F, std::size_t inputs, class T>
-SUANZI_FLAT void exponentials(const T* const* in, T* e, std::size_t n, const f64* parameters) {
-  using B = Batch<T>;
-  const f64 p[2] = {parameters[0], parameters[1]};
-  for (std::size_t i = 0; i < n; i += B::size) {
-    B x[inputs];
-    for (std::size_t k = 0; k < inputs; ++k) x[k] = B::load_unaligned(in[k] + i);
-    auto argument = F{}(static_cast<const B*>(x), p);
-    if constexpr (std::is_same_v<decltype(argument), B>) suanzi::exp::apply(argument).store_aligned(e + i);
-    else exp_with_tail(argument.high, argument.low).store_aligned(e + i);
-  }
-}
-
-// Whole vectors of elements.
-template <class F, std::size_t inputs, std::size_t outputs, class T>
-void each_batch(const T* const* in, T* const* out, std::size_t n, const f64* parameters) {
-  if constexpr (!requires { typename F::exponent; }) {
-    each_vector<F, inputs, outputs, T>(in, out, n, parameters);
-  } else if constexpr (sizeof(T) == 4 && !std::is_void_v<typename F::of_level>) {
-    each_vector<typename F::of_level, inputs, outputs, T>(in, out, n, parameters);
-  } else {
-    constexpr std::size_t at_once = 512;
-    alignas(64) T e[at_once];
-    const T* x[inputs];
-    T* y[outputs];
-    for (std::size_t i = 0; i < n; i += at_once) {
-      std::size_t count = n - i < at_once ? n - i : at_once;
-      for (std::size_t k = 0; k < inputs; ++k) x[k] = in[k] + i;
-      for (std::size_t k = 0; k < outputs; ++k) y[k] = out[k] + i;
-      exponentials<typename F::exponent, inputs, T>(x, e, count, parameters);
-      each_vector<typename F::rest, inputs, outputs, T>(x, y, count, parameters, static_cast<const T*>(e));
-    }
-  }
-}
-
-template <class F, std::size_t inputs, std::size_t outputs, class T>
-void activation_loop(const void* const* in, void* const* out, std::size_t n, const f64* parameters) {
-  constexpr std::size_t width = Batch<T>::size;
-  const T* x[inputs];
-  T* y[outputs];
-  for (std::size_t k = 0; k < inputs; ++k) x[k] = static_cast<const T*>(in[k]);
-  for (std::size_t k = 0; k < outputs; ++k) y[k] = static_cast<T*>(out[k]);
-  std::size_t whole = n / width * width, rest = n - whole;
-  each_batch<F, inputs, outputs, T>(x, y, whole, parameters);
-  if (!rest) return;
-  alignas(64) T padded[inputs][width] = {}, made[outputs][width];
-  for (std::size_t k = 0; k < inputs; ++k) {
-    std::memcpy(padded[k], x[k] + whole, rest * sizeof(T));
-    x[k] = padded[k];
-  }
-  T* last[outputs];
-  for (std::size_t k = 0; k < outputs; ++k) last[k] = made[k];
-  each_batch<F, inputs, outputs, T>(x, last, width, parameters);
-  for (std::size_t k = 0; k < outputs; ++k) std::memcpy(y[k] + whole, made[k], rest * sizeof(T));
-}
-
-// The loop of one input over float64, as narrow formats are computed by it. Near 0 some are x/2 and a little more,
-// which float64 does not have, and which counts where x/2 is in the middle of two numbers.
-template <ActivationLoop loop, bool is_half_near_0>
-void unary_loop_of(const void* in, void* out, std::size_t n, const f64* parameters) {
-  loop(&in, &out, n, parameters);
-  if constexpr (is_half_near_0) {
-    auto* x = static_cast<const f64*>(in);
-    auto* y = static_cast<f64*>(out);
-    SUANZI_LOOP
-    for (std::size_t i = 0; i < n; ++i) {
-      u64 up = x[i] > 0 ? u64{1} : ~u64{0};
-      bool is_small = std::fabs(x[i]) < 0x1p-45 && x[i] != 0;
-      y[i] = bit_cast<f64>(bit_cast<u64>(y[i]) + (is_small ? up : u64{0}));
-    }
-  }
-}
-constexpr bool is_half_near_0(std::string_view name) {
-  return name == "silu" || name == "gelu" || name == "gelu_tanh" || name == "quick_gelu" || name == "hardswish";
-}
 
 template <const auto& functor>
 using Functor = std::remove_cvref_t<decltype(functor)>;
