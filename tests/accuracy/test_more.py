@@ -252,7 +252,7 @@ def test_files_of_the_command(
     assert "<path fill" in page
     assert "http" not in page.replace("http-equiv", "")  # no request leaves the page
     data = json.loads(file.read_text())
-    assert data["settings"]["command"].startswith("suanzi ")
+    assert data["settings"]["command"].startswith("suanzi")
     capsys.readouterr()
     for options, said in (
         (["--json", "a", "b"], "--json takes one file, not 2"),

@@ -83,7 +83,7 @@ def test_a_device_is_part_of_the_title() -> None:
     assert backend("torch", device="cpu") == backend("torch")
 
 
-@pytest.mark.parametrize("title", ["numpy", "paddle", "suanzi", "package.module:Adapter"])
+@pytest.mark.parametrize("title", ["numpy", "paddle", "package.module:Adapter"])
 def test_who_has_no_devices(title: str) -> None:
     with pytest.raises(InvalidArgument, match="is not tested on a device 'cuda'.*torch: cuda"):
         backend(title, device="cuda")

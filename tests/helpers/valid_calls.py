@@ -48,7 +48,8 @@ def kinds(name: str) -> dict[str, str]:
         else:
             names = {"DTypeLike": "dtype", "DeviceLike": "device", "Scalar": "scalar",
                      "LayoutLike": "layout", "str": "word", "Rows": "word", "Corner": "word",
-                     "Each": "sizes", "Sizes": "sizes", "Padding": "sizes"}  # fmt: skip
+                     "Accumulate": "word", "Each": "sizes", "Sizes": "sizes", "Padding": "sizes",
+                     }  # fmt: skip
             if name.startswith("nn:"):
                 names["float"] = "real"
             found[key] = next((kind for word, kind in names.items() if word in words), "other")

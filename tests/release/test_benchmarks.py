@@ -151,6 +151,6 @@ def test_reasons_are_by_machine() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "results").glob("*.json")))
 def test_every_measured_row_has_a_category(path: Path) -> None:
-    rows = json.loads(path.read_text("utf-8"))["rows"]
+    rows = json.loads(path.read_text("utf-8")).get("rows", [])  # others measure no times
     sorted_in = sum(len(speed.of(rows, pattern)) for pattern in speed.CATEGORIES)
     assert sorted_in == len(rows)

@@ -35,7 +35,8 @@ LAID_OUT = """create_tensor wrap_tensor zeros full empty rand_uniform rand_norma
     create_quant_tensor create_sparse_tensor""".split()
 EXTRAS = {"cast": {"saturate", "layout"}} | {name: {"layout"} for name in LAID_OUT}
 FOURIER = {"fft_r2c"}  # it takes what has a complex dtype of the same width
-EXTRAS |= {name: {"dtype"} for name in ("matmul", "dot", "linear")}
+EXTRAS |= {name: {"dtype"} for name in ("matmul", "linear")}
+EXTRAS |= {"dot": {"dtype", "accumulate"}, "reduce": {"accumulate"}, "norm": {"accumulate"}}
 DECLARED_ELSEWHERE = {"cast", "sign", "where", "clip", "clip_backward"}
 
 

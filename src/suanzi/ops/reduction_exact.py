@@ -10,7 +10,7 @@ import math
 from typing import Literal
 
 from suanzi import _core
-from suanzi._hints import nearest
+from suanzi._hints import nearest, shown
 from suanzi.dtypes import DType, float32, float64
 from suanzi.ops.transformation_views import reshape
 from suanzi.registry import FLOATS, Operator
@@ -27,10 +27,10 @@ SUM, MEAN, MAGNITUDES, ROOT_OF_SQUARES = range(4)
 
 def is_exact(op: Operator, accumulate: Accumulate, dtype: DType) -> bool:
     """Return whether an argument says so; raise if a dtype does not have it."""
-    if accumulate not in _WAYS:
+    if not isinstance(accumulate, str) or accumulate not in _WAYS:
         raise InvalidArgument(
-            f"{op.title}: accumulate is {accumulate!r}; it is one of {', '.join(_WAYS)}."
-            + nearest(str(accumulate), _WAYS)
+            f"{op.title}: accumulate is {shown(accumulate)}; it is one of {', '.join(_WAYS)}."
+            + (nearest(accumulate, _WAYS) if isinstance(accumulate, str) else "")
         )
     if accumulate == "exact" and dtype not in FLOATS:
         why = "integers are exact already" if dtype.kind in ("int", "uint", "bool") else "use parts"

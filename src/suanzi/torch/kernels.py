@@ -253,10 +253,8 @@ def _fmod(x: Lanes, y: Lanes) -> Lanes:
 @kernel("max")
 def maximum(loop: Loop, x: Lanes, y: Lanes) -> Lanes:
     """Return the larger: a NaN before all, +0 before -0."""
-    if loop.is_uint64:
-        return torch.where(unsigned.greater(x, y), x, y)
     if loop.is_whole:
-        return torch.maximum(x, y)
+        return torch.where(unsigned.exceeds(loop.is_uint64, x, y), x, y)
     found = torch.where((x > y) | (x != x), x, y)
     return torch.where((x == y) & torch.signbit(found), torch.where(torch.signbit(x), y, x), found)
 
@@ -264,10 +262,8 @@ def maximum(loop: Loop, x: Lanes, y: Lanes) -> Lanes:
 @kernel("min")
 def minimum(loop: Loop, x: Lanes, y: Lanes) -> Lanes:
     """Return the smaller: a NaN before all, -0 before +0."""
-    if loop.is_uint64:
-        return torch.where(unsigned.greater(x, y), y, x)
     if loop.is_whole:
-        return torch.minimum(x, y)
+        return torch.where(unsigned.exceeds(loop.is_uint64, x, y), y, x)
     found = torch.where((x < y) | (x != x), x, y)
     return torch.where((x == y) & torch.signbit(x), x, found)
 

@@ -36,3 +36,8 @@ def quotient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     rest = x - half * small
     near = half + (~greater(small, rest)).to(x.dtype)
     return torch.where(y < 0, (~greater(y, x)).to(x.dtype), near)
+
+
+def exceeds(is_uint64: bool, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return where integers are larger than others, of uint64 or of another dtype."""
+    return greater(x, y) if is_uint64 else x > y
