@@ -142,6 +142,9 @@ def test_an_unknown_mode_is_refused() -> None:
     for call in (sz.set_rounding, lambda mode: sz.rounding(mode).__enter__()):
         with pytest.raises(sz.InvalidArgument, match="'corect'.*default, correct.*correct"):
             call("corect")
+        for bad in (None, 3, ["correct"], b"correct"):
+            with pytest.raises(sz.InvalidArgument, match="mode is .*; it is one of default"):
+                call(bad)
     with pytest.raises(sz.InvalidArgument, match="'odd'.*default, correct"):
         accuracy(functions=["exp"], dtypes=["f32"], rounding="odd")
     with pytest.raises(sz.InvalidArgument, match="--rounding is for suanzi"):

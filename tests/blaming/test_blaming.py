@@ -178,6 +178,11 @@ def test_an_empty_report_is_not_right() -> None:
         ({"overhead": "fast"}, "overhead is 'fast'; it must be above 1"),
         ({"overhead": 1}, "overhead is 1"),
         ({"memory": -1}, "memory is -1"),
+        ({"memory": None}, "memory is None; it must be a number from 0 on"),
+        ({"share": "all"}, "share is 'all'; it must be above 0"),
+        ({"save": 3}, "save is 3; it must be the path of a file"),
+        ({"ops": 3}, "ops is 3; it must be names of operators"),
+        ({"ops": [3]}, "it must be names of operators"),
         ({"ops": "adm"}, "'adm' is no operator of PyTorch that can be judged"),
     ],
 )
@@ -191,6 +196,7 @@ def test_right_options() -> None:
     assert times("2x") == 2
     assert options(ops="aten::addmm, mm").ops == {"addmm", "mm"}
     assert options(save="a/bad.safetensors").save == "a/bad-{}.safetensors"
+    assert options(save=Path("a/bad.pt")).save == "a/bad-{}.pt"  # type: ignore[arg-type]
     assert options(save="a.b/bad").save == "a.b/bad-{}.safetensors"
     assert len(RULES) > 150
 

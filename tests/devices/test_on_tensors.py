@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -197,3 +198,18 @@ def test_operators_that_are_missing_say_so(device: str) -> None:
         sz.TypeMismatch, match=r"reduce \(7.2.13.1\): not supported on torch:cpu: .*to_host\(\)"
     ):
         sz.reduce(x, sz.ReduceFunction(sz.add))
+
+
+def test_a_tensor_of_pytorch_is_not_taken_for_one_of_suanzi(device: str) -> None:
+    x = sz.zeros((2,), device=device)
+    with pytest.raises(sz.InvalidArgument, match=r"y is a tensor of PyTorch; .*from_torch\(y\)"):
+        sz.add(x, torch.ones(2))
+
+
+def test_rule_sets_that_come_and_go_do_not_share_answers(device: str) -> None:
+    x, y = sz.tensor([1], sz.int32, device=device), sz.tensor([1.0], sz.bfloat16, device=device)
+    for _ in range(3):
+        for name in ("torch", "triton"):
+            rules = replace(sz.rule_set(name), title=f"my {name}")
+            with sz.promotion(rules):
+                assert (x + y).dtype is sz.promote_types(sz.int32, sz.bfloat16, rules=rules)

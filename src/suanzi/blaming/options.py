@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import Any
 
 from suanzi._hints import nearest, shown
@@ -41,15 +42,17 @@ def options(
     save: str | None = None,
 ) -> Options:
     """Return options that are checked."""
-    if not 0 < share <= 1:
+    if not isinstance(share, int | float) or not 0 < share <= 1:
         raise InvalidArgument(f"blame: share is {shown(share)}; it must be above 0 and at most 1.")
     if not isinstance(every, int) or every < 1:
         raise InvalidArgument(f"blame: every is {shown(every)}; it must be a number from 1 on.")
-    if memory < 0:
-        raise InvalidArgument(f"blame: memory is {shown(memory)}; it must not be negative.")
+    if not isinstance(memory, int) or memory < 0:
+        raise InvalidArgument(f"blame: memory is {shown(memory)}; it must be a number from 0 on.")
+    if save is not None and not isinstance(save, str | PathLike):
+        raise InvalidArgument(f"blame: save is {shown(save)}; it must be the path of a file.")
     return Options(
         _operators(ops), share, every, times(overhead), unusual, memory, twice, seed,
-        None if save is None else _numbered(save),
+        None if save is None else _numbered(fspath(save)),
     )  # fmt: skip
 
 
@@ -78,6 +81,10 @@ def _operators(ops: Iterable[str] | str | None) -> frozenset[str] | None:
     if ops is None:
         return None
     given = ops.split(",") if isinstance(ops, str) else ops
+    if not isinstance(given, list | tuple | set | frozenset) or not all(
+        isinstance(one, str) for one in given
+    ):
+        raise InvalidArgument(f"blame: ops is {shown(ops)}; it must be names of operators.")
     names = [one.strip().removeprefix("aten.").removeprefix("aten::") for one in given]
     names = [one for one in names if one]
     for name in names:

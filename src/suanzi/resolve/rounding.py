@@ -13,7 +13,7 @@ from typing import Literal
 
 from suanzi import _core
 from suanzi._blocks import Blocks
-from suanzi._hints import nearest
+from suanzi._hints import nearest, shown
 from suanzi.status import InvalidArgument
 
 Rounding = Literal["default", "correct"]
@@ -77,9 +77,9 @@ def rounding(mode: Rounding) -> Iterator[None]:
 
 
 def _is_correct(caller: str, mode: str) -> bool:
-    if mode not in ROUNDINGS:
+    if not isinstance(mode, str) or mode not in ROUNDINGS:
         raise InvalidArgument(
-            f"{caller}: mode is {mode!r}; it is one of {', '.join(ROUNDINGS)}."
-            + nearest(str(mode), ROUNDINGS)
+            f"{caller}: mode is {shown(mode)}; it is one of {', '.join(ROUNDINGS)}."
+            + (nearest(mode, ROUNDINGS) if isinstance(mode, str) else "")
         )
     return mode == "correct"

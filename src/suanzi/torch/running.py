@@ -77,6 +77,11 @@ def _device_of(op: Operator, arguments: Mapping[str, Any]) -> Device:
                 one.alive(op.title, name)
                 found = found or one.device
                 continue
+            if isinstance(one, torch.Tensor):
+                raise InvalidArgument(
+                    f"{op.title}: {name} is a tensor of PyTorch; "
+                    f"suanzi.torch.from_torch({name}) is one of suanzi on its memory."
+                )
             away = Device("cpu") if isinstance(one, np.ndarray) and one.ndim else None
             place = one.device if isinstance(one, Tensor) else away
             if place is not None:
@@ -93,7 +98,7 @@ def _checked(op: Operator, device: Device, arguments: Mapping[str, Any]) -> tupl
     """Return a call whose arguments were checked, and what the CPU gives for stand-ins."""
     rules = get_promotion() if op.rules is None else op.rules
     key: Any = (
-        op.key, device, id(rules), rules.on_loss, domains.chosen(),
+        op.key, device, rules, rules.on_loss, domains.chosen(),
         tuple(_seen(x) for x in arguments.values()),
     )  # fmt: skip
     try:
@@ -117,11 +122,7 @@ def _checked(op: Operator, device: Device, arguments: Mapping[str, Any]) -> tupl
         if len(_calls) >= _KEPT:
             _calls.clear()
         _calls[key] = call, like
-        _RULES[id(rules)] = rules  # so that its number is not given to another
     return call, like
-
-
-_RULES: dict[int, Any] = {}
 
 
 def _promotion(op: Operator, stand_ins: Mapping[str, Any]) -> tuple[DType | None, bool]:
