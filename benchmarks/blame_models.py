@@ -1,19 +1,22 @@
 """Runs public models with random weights under `sz.blame`, and writes what is found as JSON.
 
 Forward and one training step, in float32, and in bfloat16 and float16 with autocast, on the CPU or
-on another device. Needs torch, transformers and diffusers; small configurations, so that all
-of it takes minutes:
+on another device. Needs torch, and transformers, diffusers, torchvision, timm, peft, e3nn and
+gpytorch for the models of each; small configurations, so that all of it takes minutes:
 
     python benchmarks/blame_models.py results.json --device cpu --only bert,resnet
+    python benchmarks/blame_models.py results.json --device cuda --kernels flag_gems --only llama
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import platform
 import time
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any
 
 import torch
@@ -101,6 +104,80 @@ def autoencoder() -> Made:
     return model, loss
 
 
+def images(library: str, name: str, size: int = 64, **more: Any) -> Callable[[], Made]:
+    """Return an image model of torchvision or timm, without weights."""
+
+    def make() -> Made:
+        if library == "timm":
+            import timm
+
+            model = timm.create_model(name, num_classes=10, **more)
+        else:
+            import torchvision
+
+            model = torchvision.models.get_model(name, num_classes=10, **more)
+
+        def loss(model: Any, device: str) -> torch.Tensor:
+            x = torch.randn(2, 3, size, size, device=device)
+            return F.cross_entropy(model(x), torch.tensor([0, 1], device=device))
+
+        return model, loss
+
+    return make
+
+
+def lora() -> Made:
+    """Llama with adapters of low rank, of peft."""
+    import peft
+
+    model, loss = MODELS["llama"]()
+    config = peft.LoraConfig(r=4, target_modules=["q_proj", "v_proj"], lora_dropout=0.1)
+    return peft.get_peft_model(model, config), loss
+
+
+def equivariant() -> Made:
+    """A tensor product of e3nn."""
+    from e3nn import o3
+
+    model = o3.FullyConnectedTensorProduct("4x0e + 2x1o", "0e + 1o", "3x0e + 2x1o")
+
+    def loss(model: Any, device: str) -> torch.Tensor:
+        return (
+            model(torch.randn(9, 10, device=device), torch.randn(9, 4, device=device))
+            .square()
+            .mean()
+        )
+
+    return model, loss
+
+
+def gaussian_process() -> Made:
+    """The likelihood of a Gaussian process of gpytorch."""
+    import gpytorch
+
+    class Process(gpytorch.models.ExactGP):  # type: ignore[misc]
+        def __init__(self, x: Any, y: Any, likelihood: Any) -> None:
+            super().__init__(x, y, likelihood)
+            self.mean_module = gpytorch.means.ConstantMean()
+            self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel())
+
+        def forward(self, x: Any) -> Any:
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(x), self.covar_module(x)
+            )
+
+    x = torch.linspace(0, 1, 40)
+    model = Process(x, torch.sin(6 * x), gpytorch.likelihoods.GaussianLikelihood())
+
+    def loss(model: Any, device: str) -> torch.Tensor:
+        x, y = model.train_inputs[0].to(device), model.train_targets.to(device)
+        model.set_train_data(x, y, strict=False)
+        likelihood = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
+        return -likelihood(model(x), y)
+
+    return model, loss
+
+
 SMALL = {
     "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
     "intermediate_size": 64, "max_position_embeddings": 64,
@@ -140,6 +217,17 @@ MODELS: dict[str, Callable[[], Made]] = {
                         num_attention_heads=[1, 2], mlp_ratios=[2, 2]),
     "unet": unet,
     "autoencoder": autoencoder,
+    "tv_resnet18": images("torchvision", "resnet18"),
+    "tv_mobilenet_v3": images("torchvision", "mobilenet_v3_small"),
+    "tv_efficientnet": images("torchvision", "efficientnet_b0", 32),
+    "tv_shufflenet": images("torchvision", "shufflenet_v2_x0_5"),
+    "tv_squeezenet": images("torchvision", "squeezenet1_1"),
+    "timm_deit": images("timm", "deit_tiny_patch16_224", img_size=64, depth=2),
+    "timm_mixer": images("timm", "mixer_s32_224", img_size=64, num_blocks=2),
+    "timm_convnextv2": images("timm", "convnextv2_atto"),
+    "lora": lora,
+    "e3nn": equivariant,
+    "gpytorch": gaussian_process,
 }  # fmt: skip
 
 
@@ -179,6 +267,30 @@ def measure(name: str, dtype: str, device: str, overheads: list[float]) -> dict[
     return {**found, **{key: data[key] for key in keys}}
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of the libraries that the models are of."""
+    found = {}
+    for name in ("transformers", "diffusers", "torchvision", "timm", "peft", "e3nn", "gpytorch",
+                 "triton"):  # fmt: skip
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def switch_on(kernels: str) -> str:
+    """Have other kernels compute, and return their version."""
+    if kernels == "flag_gems":
+        import flag_gems
+
+        flag_gems.enable()
+        return f"flag_gems {metadata.version('flag_gems')}"
+    from liger_kernel import transformers as liger
+
+    liger.apply_liger_kernel_to_llama()
+    liger.apply_liger_kernel_to_qwen2()
+    return f"liger_kernel {metadata.version('liger_kernel')}"
+
+
 def main() -> None:
     """Run the models."""
     parser = argparse.ArgumentParser()
@@ -187,12 +299,17 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(MODELS))
     parser.add_argument("--dtypes", default="f32,bf16,f16")
     parser.add_argument("--overheads", default="", help="also four steps each: 10,2")
+    parser.add_argument("--kernels", choices=["flag_gems", "liger"], help="switch these on")
     asked = parser.parse_args()
     overheads = [float(one) for one in asked.overheads.split(",") if one]
     found: dict[str, Any] = {
         "torch": torch.__version__, "device": asked.device, "machine": platform.machine(),
-        "threads": torch.get_num_threads(), "runs": [],
+        "threads": torch.get_num_threads(), "libraries": versions(), "runs": [],
     }  # fmt: skip
+    if asked.device != "cpu":
+        found["name"] = torch.get_device_module(asked.device).get_device_name()
+    if asked.kernels:
+        found["kernels"] = switch_on(asked.kernels)
     for name in asked.only.split(","):
         for dtype in asked.dtypes.split(","):
             try:
