@@ -6,7 +6,7 @@ standard's form, in `sz.synchronize`, and where elements are fetched.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Lock
 
 import torch
@@ -18,7 +18,21 @@ LIMIT = 256
 """How many flags are kept before they are read."""
 
 _flags: dict[torch.device, list[tuple[torch.Tensor, Raise]]] = {}
+_cleared: dict[torch.device, Iterator[torch.Tensor]] = {}
 _lock = Lock()
+
+
+def slot(device: torch.device, error: Raise) -> torch.Tensor:
+    """Return a flag that is not set, one uint8 for a kernel to store 1 to, and note its error."""
+    with _lock:
+        flag = next(_cleared.get(device, iter(())), None)
+        if flag is None:
+            # Copied from the host, which waits: kernels of any stream may store to them.
+            many = torch.zeros(LIMIT, dtype=torch.uint8).to(device)
+            _cleared[device] = iter(many.unbind())
+            flag = next(_cleared[device])
+    add(flag, error)
+    return flag
 
 
 def add(flag: torch.Tensor, error: Raise) -> None:
@@ -36,7 +50,7 @@ def check(device: torch.device | None = None) -> None:
     with _lock:
         taken = [_flags.pop(one) for one in list(_flags) if device in (None, one)]
     for waiting in taken:
-        found = torch.stack([flag for flag, _ in waiting]).tolist()
+        found = torch.stack([flag.to(torch.bool) for flag, _ in waiting]).tolist()
         for is_set, (_, error) in zip(found, waiting, strict=True):
             if is_set:
                 raise error()
@@ -45,3 +59,4 @@ def check(device: torch.device | None = None) -> None:
 def forget() -> None:
     """Forget all flags: those of a process that was forked belong to its parent."""
     _flags.clear()
+    _cleared.clear()

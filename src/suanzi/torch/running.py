@@ -30,6 +30,7 @@ from suanzi.torch.checking import (
     signature,
 )
 from suanzi.torch.dtypes import SUANZI, TORCH, torch_dtype
+from suanzi.torch.fast import kernels
 from suanzi.torch.tensor import TorchTensor, declare_running
 from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
 
@@ -65,7 +66,11 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if arguments.get("accumulate", "default") != "default":
         raise not_supported(op, device, "PyTorch has no exact sums")
     plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
-    made = in_name_of(op, device, lambda: function(call, **plain))
+    table = kernels(call.place.type)
+    quick = table.get(key) or (table.get(f"kernel {op.kernel}") if op.kernel else None)
+    made = None if quick is None else in_name_of(op, device, lambda: quick(call, **plain))
+    if made is None:
+        made = in_name_of(op, device, lambda: function(call, **plain))
     return _wrapped(call, like, made)
 
 
