@@ -9,7 +9,7 @@ news, and it is not conformance.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Verdict = Literal[
@@ -82,7 +82,8 @@ class Tally:
     """All others: what the kit cannot bring about, and extensions without an answer."""
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Tally(*(a + b for a, b in pairs))
 
     @property
     def required(self) -> int:

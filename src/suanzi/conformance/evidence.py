@@ -45,12 +45,10 @@ def kit() -> dict[str, str]:
     >>> sorted(kit())
     ['commit', 'sha256', 'version']
     """
-    files = {
-        p.relative_to(_PACKAGE).as_posix(): p
-        for p in _PACKAGE.rglob("*")
-        if p.suffix in (".py", ".toml", ".txt", ".json") and p.is_file()
-    }
-    files["_core"] = Path(_core.__file__)  # an editable installation has it elsewhere
+    paths = (os.path.join(at, name) for at, _, names in os.walk(_PACKAGE) for name in names)
+    kept = (path for path in paths if path.endswith((".py", ".toml", ".txt", ".json")))
+    files = {path[len(str(_PACKAGE)) + 1 :].replace(os.sep, "/"): path for path in kept}
+    files["_core"] = _core.__file__  # an editable installation has it elsewhere
     lines = (f"{sha256(path)}  {name}\n" for name, path in files.items())
     return {"version": __version__, "commit": _commit(), "sha256": digest(lines)}
 

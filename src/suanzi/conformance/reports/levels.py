@@ -207,10 +207,11 @@ def standings(run: Run) -> dict[str, Standing]:
     found = run.by_operator()
     had = dtypes_had(run)
     unclaimed: Mapping[str, str] = run.settings.get("unclaimed") or {}
+    without = standing("", (), had)
     return {
-        name: replace(one, verdict=verdict, why=unclaimed.get(name, one.why))
+        name: replace(one, op=name, verdict=verdict, why=unclaimed.get(name, one.why))
         for name, verdict in run.decision.verdicts.items()
-        for one in [standing(name, found.get(name, ()), had)]
+        for one in [standing(name, found[name], had) if name in found else without]
     }
 
 
