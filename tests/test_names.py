@@ -20,7 +20,7 @@ FOLDERS = (
     "src/suanzi/conformance/truth",
     "native/ops",
     "tests/ops",
-    "docs/operators",
+    "docs/en/guides/operators",
 )
 SHARED = {
     "src/suanzi/ops/openvino.py": "OpenVINO's operation, no interface of the standard",
@@ -38,7 +38,7 @@ SHARED = {
     "src/suanzi/conformance/truth/sums.py": "reductions, products, transforms and samples",
     "src/suanzi/conformance/truth/lines.py": "elements along an axis: reduction, indexing, norms",
     "src/suanzi/conformance/truth/arrays.py": "exact arrays: products, matrices and transforms",
-    "docs/operators/index.md": "what all operators have in common",
+    "docs/en/guides/operators/index.md": "what all operators have in common",
 }
 """Files that several categories share, and why."""
 
@@ -170,7 +170,7 @@ def test_cumsum(key: str) -> None:
         ("truth", f"{KIT}/truth/lines.py"),
         ("cases", f"{KIT}/cases/reduction_cumsum.py"),
         ("tests", "tests/ops/test_reduction_cumsum.py"),
-        ("guide", "docs/operators/reduction.md"),
+        ("guide", "docs/en/guides/operators/reduction.md"),
         ("benchmark", "benchmarks/reduction.py"),
     ):
         assert path in found[kind], kind

@@ -193,8 +193,8 @@ def test_it_is_in_every_form(tree: Path) -> None:
     assert "SUCCESS" in said
     assert "[0.0, 0.8427734375]" in said
     assert "False" not in said
-    for page in ("conformance/judging.md", "accuracy.md"):
-        assert "erf" in (tree / "docs" / page).read_text("utf-8")
+    for page in ("explanations/judging.md", "reference/accuracy.md"):
+        assert "erf" in (tree / "docs" / "en" / page).read_text("utf-8")
 
 
 def test_so_is_that_of_another_catalogue(tree: Path) -> None:

@@ -2,7 +2,7 @@
 
 ``python tools/sample_labels.py SEED`` prints 60 drawn uniformly from all required cases, and one of
 each of 60 interfaces. The same seed gives the same cases as long as the kit has the same ones. The
-findings are in ``docs/conformance/labels.md``.
+findings are in ``benchmarks/notes/labels.md``.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ FOLDERS = {
     "truth": (f"{KIT}/truth/*.py", f"{KIT}/judging/checks/*.py", f"{KIT}/model/numbers.py"),
     "cases": (f"{KIT}/cases/*.py",),
     "tests": ("tests/**/test_*.py",),
-    "guide": ("docs/operators/*.md",),
+    "guide": ("docs/en/guides/operators/*.md",),
     "benchmark": ("benchmarks/*.py",),
 }
 """What exists of a clause, and where it can be."""

@@ -7,7 +7,7 @@ Tensor([  -1,  0.5, 1.27], dtype=QT_SYM_INT8, scale=0.01, zero_point=0)
 Tensor([-100,   50,  127], dtype=int8)
 
 The formulas are those of 7.2.1.15.4, read so that they agree with each other:
-`docs/operators/creation_quantized.md`.
+`docs/en/guides/operators/creation_quantized.md`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The adapter of docs/extending/adapter.md, as it is printed, and the commands beside it."""
+"""The adapter of docs/en/guides/conformance/python-backend.md, as it is printed, and the commands beside it."""
 
 from __future__ import annotations
 

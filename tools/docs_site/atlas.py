@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from docs_site.words import say
 from suanzi.accuracy.functions import FUNCTIONS
 from suanzi.accuracy.samples import SAMPLED
 
@@ -25,7 +26,7 @@ def _results() -> list[dict[str, Any]]:
 def _title(one: dict[str, Any]) -> str:
     subject = one["subject"]
     name = _TITLES.get(subject["name"], subject["name"])
-    on = f" on {subject['device']}" if subject["device"] else ""
+    on = say(" on {}", subject["device"]) if subject["device"] else ""
     return f"{name} {re.split('[+-]', subject['version'])[0]}{on}"
 
 
@@ -36,7 +37,7 @@ def atlas(dtype: str) -> str:
         for row in one["rows"]:
             if row["dtype"] == dtype and "worst" in row:
                 cells.setdefault(_title(one), {})[row["function"]] = _cell(row)
-    lines = [["function", *cells], ["---"] * (len(cells) + 1)]
+    lines = [[say("function"), *cells], ["---"] * (len(cells) + 1)]
     for name in FUNCTIONS:
         some = [cells[title].get(name, "") for title in cells]
         if any(some):
@@ -54,12 +55,12 @@ def samples(dtype: str) -> str:
                 some = [case["worst"] for case in row["cases"] if case["length"] == longest]
                 text = ", ".join(f"{worst:.2g}" for worst in some)
                 cells.setdefault(_title(one), {})[row["function"]] = text
-    lines = [["function", "conditions", *cells], ["---"] * (len(cells) + 2)]
+    lines = [[say("function"), say("conditions"), *cells], ["---"] * (len(cells) + 2)]
     for name, f in SAMPLED.items():
         some = [cells[title].get(name, "") for title in cells]
         if any(some):
             conditions = ", ".join(f"{c:g}" for c in f.conditions)
-            lines.append([f"`{name}`", f"{f.condition}: {conditions}", *some])
+            lines.append([f"`{name}`", f"{say(f.condition)}: {conditions}", *some])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

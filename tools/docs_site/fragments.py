@@ -1,6 +1,6 @@
 """What stands in READMEs and docs/ between ``<!-- made: NAME ARGUMENTS -->`` and its end.
 
-Interfaces are named, not linked: the reference is made with the site, which links them itself.
+Pages of docs/ link the interfaces that tables name to the reference; READMEs do not.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import suanzi as sz
 from docs_site import jax_table
 from docs_site.atlas import atlas, samples
 from docs_site.judged import judged_framework, judged_operators, judged_triton
-from docs_site.markdown import code, fenced, table
-from docs_site.operators import TITLES, accuracy, members
+from docs_site.markdown import anchored, code, fenced, table
+from docs_site.operators import TITLES, accuracy, linked, members
+from docs_site.proposals import proposals
 from docs_site.speed import brief, slower, summary
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
+from docs_site.words import say
 from suanzi._text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
@@ -29,16 +31,23 @@ from suanzi.standard import categories, interfaces
 from suanzi.standard.other_names import LIBRARIES
 from suanzi.standard.other_names import table as names_table
 
-GUIDES = Path(__file__).parent.parent.parent / "docs" / "operators"
+ERRATA = "../../explanations/errata.md"
+"""From the pages of reference/frameworks."""
+GUIDES = Path(__file__).parent.parent.parent / "docs" / "en" / "guides" / "operators"
 
 MARK = re.compile(
     r"^(<!-- made: ([a-z-]+)((?: [\w+=.-]+)*) -->)\n(?:.*?\n)??(<!-- end: \2 -->)$", re.M | re.S
 )
 
 
-def fill(markdown: str) -> str:
-    """Return a page with what its marks stand for between each and its end."""
-    return MARK.sub(lambda m: f"{m[1]}\n\n{FRAGMENTS[m[2]](*m[3].split())}\n\n{m[4]}", markdown)
+def fill(markdown: str, up: str | None = None) -> str:
+    """Return a page with what its marks stand for; `up` leads to the folder of its language."""
+
+    def made(mark: re.Match[str]) -> str:
+        text = FRAGMENTS[mark[2]](*mark[3].split())
+        return f"{mark[1]}\n\n{text if up is None else linked(text, up)}\n\n{mark[4]}"
+
+    return MARK.sub(made, markdown)
 
 
 def all_errata() -> str:
@@ -49,7 +58,7 @@ def all_errata() -> str:
     parts = []
     for title, found in sections.items():
         if found:
-            parts.append(f"## {title}")
+            parts.append(anchored("##", title))
             parts += map(_erratum, found)
     return "\n\n".join(parts)
 
@@ -67,46 +76,54 @@ def _title_of(erratum: Erratum) -> str:
 
 
 def _erratum(erratum: Erratum) -> str:
-    mark = ", results depend on it" if erratum.results else ""
-    kinds = " and ".join(erratum.kinds)
-    return (
-        f"### {erratum.id}\n\n"
-        f"*{kinds[0].upper()}{kinds[1:]}{mark}. {_where(erratum)}*\n\n"
-        f"**Printed:** {erratum.printed}\n\n**Here:** {erratum.here}"
-        + (f"\n\n**Interpretations:** {'; '.join(erratum.readings)}." if erratum.readings else "")
-        + (f"\n\n**Tentative:** {erratum.tentative}." if erratum.tentative else "")
-        + (f"\n\n**Settled:** {erratum.settled}" if erratum.settled else "")
-    )
+    mark = say(", results depend on it") if erratum.results else ""
+    kinds = say(" and ").join(map(say, erratum.kinds))
+    parts = [
+        f"### {erratum.id}",
+        f"*{kinds[0].upper()}{kinds[1:]}{mark}{say('. ')}{_where(erratum)}*",
+        f"**{say('Printed:')}** {say(erratum.printed)}",
+        f"**{say('Here:')}** {say(erratum.here)}",
+    ]
+    if erratum.readings:
+        readings = say("; ").join(map(say, erratum.readings))
+        parts.append(f"**{say('Interpretations:')}** {readings}{say('.')}")
+    if erratum.tentative:
+        parts.append(f"**{say('Tentative:')}** {say(erratum.tentative)}{say('.')}")
+    if erratum.settled:
+        parts.append(f"**{say('Settled:')}** {say(erratum.settled)}")
+    return "\n\n".join(parts)
 
 
 def _where(erratum: Erratum) -> str:
     names = {one.clause: f" `{one.name}`" for one in interfaces().values()}
-    names |= {one.category_clause: f" {TITLES[one.category]}" for one in interfaces().values()}
+    names |= {one.category_clause: f" {say(TITLES[one.category])}" for one in interfaces().values()}
     said = [clause + names.get(clause, "") for clause in erratum.clauses]
-    return ", ".join(said) or "The document"
+    return ", ".join(said) or say("The document")
 
 
 def all_categories() -> str:
-    """Return the interfaces by category, with the guides of docs/operators."""
+    """Return the interfaces by category, with the guides of docs/en/guides/operators."""
     rows = []
     for category, title in TITLES.items():
         found = members(category)
         name = category.replace(" ", "_")
         guides = sorted(p.stem for p in GUIDES.glob("*.md") if f"{p.stem}_".startswith(f"{name}_"))
         said = ", ".join(
-            f"[{guide.removeprefix(name).strip('_') or 'guide'}]({guide}.md)" for guide in guides
+            f"[{say(guide.removeprefix(name).strip('_') or 'guide')}]({guide}.md)"
+            for guide in guides
         )
-        rows.append((found[0].category_clause, title, said, code(one.name for one in found)))
-    return table(("clause", "category", "guide", "interfaces"), rows)
+        rows.append((found[0].category_clause, say(title), said, code(one.name for one in found)))
+    head = ("clause", "category", "guide", "interfaces")
+    return table(tuple(map(say, head)), rows)
 
 
 def errata_kinds() -> str:
     """Return how many errata there are of each kind."""
     rows = [
-        (kind, said, str(sum(kind in erratum.kinds for erratum in errata())))
+        (say(kind), say(said), str(sum(kind in erratum.kinds for erratum in errata())))
         for kind, said in KINDS.items()
     ]
-    return table(("kind", "what it means", "how many"), rows)
+    return table((say("kind"), say("what it means"), say("how many")), rows)
 
 
 def all_tables() -> str:
@@ -121,10 +138,10 @@ def all_tables() -> str:
         )
         pairs = len(found.dtypes) * (len(found.dtypes) + 1) // 2
         parts.append(
-            f"## {name}\n\n{found.title}.\n\n"
-            f"{len(found.dtypes)} dtypes, {pairs} pairs, {refused} refused.\n\n"
-            f"Tensor with tensor:\n\n{fenced(columns(found.tensor_rows()))}\n\n"
-            f"Tensor with Python number:\n\n{fenced(columns(found.number_rows()))}"
+            f"## {name}\n\n{say(found.title)}{say('.')}\n\n"
+            f"{say('{} dtypes, {} pairs, {} refused.', len(found.dtypes), pairs, refused)}\n\n"
+            f"{say('Tensor with tensor:')}\n\n{fenced(columns(found.tensor_rows()))}\n\n"
+            f"{say('Tensor with Python number:')}\n\n{fenced(columns(found.number_rows()))}"
         )
     return "\n\n".join(parts)
 
@@ -132,12 +149,12 @@ def all_tables() -> str:
 def differences(a: str, b: str) -> str:
     """Return what changes from one rule set to another."""
     found = sz.diff(a, b)
-    parts = [
-        table(("operands", "compared", "answered differently", "one refuses"), found.summary())
-    ]
+    head = ("operands", "compared", "answered differently", "one refuses")
+    rows = [(say(shape), *counts) for shape, *counts in found.summary()]
+    parts = [table(tuple(map(say, head)), rows)]
     for rules, only in ((found.a, found.only_a), (found.b, found.only_b)):
         if only:
-            parts.append(f"Only `{rules.name}` has {code(d.name for d in only)}.")
+            parts.append(say("Only `{}` has {}.", rules.name, code(d.name for d in only)))
     parts += [_pairs(found, shape) for shape in found.compared if found.of_shape(shape)]
     return "\n\n".join(parts)
 
@@ -152,7 +169,7 @@ def difference_matrix() -> str:
             found = sz.diff(a, b)
             shape = next(iter(found.compared))
             different = len(found.of_shape(shape))
-            cells.append("" if a == b else f"{different} of {found.compared[shape]}")
+            cells.append("" if a == b else say("{} of {}", different, found.compared[shape]))
         rows.append((f"`{a}`", *cells))
     return table(("", *(f"`{name}`" for name in names)), rows)
 
@@ -163,11 +180,13 @@ def _pairs(found: Diff, shape: str) -> str:
     groups: dict[tuple[str, str, str], list[str]] = {}
     for row in (one.row() for one in found.of_shape(shape)):
         left, right, *answers = (cell.removeprefix("0-d ") for cell in row)
-        a, b = (f"that of the {right_name}" if answer == right else answer for answer in answers)
+        same = say("that of the {}", say(right_name))
+        a, b = (same if answer == right else say(answer) for answer in answers)
         groups.setdefault((left, a, b), []).append(right.removeprefix("a "))
     rows = [(left, ", ".join(right), a, b) for (left, a, b), right in groups.items()]
-    head = (left_name, f"with {right_name}", f"`{found.a.name}`", f"`{found.b.name}`")
-    return f"### {shape[0].upper()}{shape[1:]}\n\n{table(head, rows)}"
+    other = say("with {}", say(right_name))
+    head = (say(left_name), other, f"`{found.a.name}`", f"`{found.b.name}`")
+    return f"{anchored('###', shape[0].upper() + shape[1:])}\n\n{table(head, rows)}"
 
 
 def all_bounds() -> str:
@@ -179,7 +198,7 @@ def all_bounds() -> str:
         if one.name in REGISTRY and REGISTRY[one.name].ulp is not None
     ]
     return table(
-        ("clause", "operator", "error", "domain"),
+        tuple(map(say, ("clause", "operator", "error", "domain"))),
         [(*row[:3], f"`{row[3]}`" if row[3] else "") for row in rows],
     )
 
@@ -187,11 +206,11 @@ def all_bounds() -> str:
 def judged_bounds() -> str:
     """Return the bounds of the kit, operators of one bound in a row."""
     rows: dict[tuple[str, float], list[str]] = {}
-    for kind, bounds in (("", REAL), ("complex ", COMPLEX)):
+    for kind, bounds in (("", REAL), (say("complex "), COMPLEX)):
         for name, ulp in sorted(bounds.items(), key=lambda item: item[1]):
             rows.setdefault((kind, ulp), []).append(name)
     return table(
-        ("What", "float32, float64", "narrower"),
+        (say("What"), "float32, float64", say("narrower")),
         [(f"{kind}`{' '.join(names)}`", f"{ulp}", f"{NARROWER}")
          for (kind, ulp), names in rows.items()],
     )  # fmt: skip
@@ -202,14 +221,14 @@ def findings(subject: str, of: str = "standard") -> str:
     ops = {facts.key: name for name, facts in interfaces(of).items()}
     rows = [
         (
-            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}](../errata.md#{found[1].lower()})",
-                   one.reason),
-            "all" if all(map(one.may_name, ops))
+            re.sub(r"\b(E\d+)\b", lambda found: f"[{found[1]}]({ERRATA}#{found[1].lower()})",
+                   say(one.reason)),
+            say("all") if all(map(one.may_name, ops))
             else code(name for key, name in ops.items() if one.may_name(key)),
         )
         for one in packaged(subject)
     ]  # fmt: skip
-    return table(("what it does, and what is asked for", "interfaces"), rows)
+    return table((say("what it does, and what is required"), say("interfaces")), rows)
 
 
 def c_functions() -> str:
@@ -218,12 +237,13 @@ def c_functions() -> str:
         (
             f"`{facts.c_name}`",
             facts.clause,
-            header_words.dtypes(op) or "any",
-            "; ".join(f"`{name}`: {when}" for name, when in header_words.statuses(op)),
+            say(header_words.dtypes(op) or "any"),
+            say("; ").join(f"`{name}`: {say(when)}" for name, when in header_words.statuses(op)),
         )
         for op, facts in interfaces().items()
     ]
-    return table(("function", "clause", "dtypes", "statuses but SUCCESS"), rows)
+    head = ("function", "clause", "dtypes", "statuses but SUCCESS")
+    return table(tuple(map(say, head)), rows)
 
 
 def declaration(name: str) -> str:
@@ -239,7 +259,9 @@ def other_names() -> str:
     """Return the table of other libraries' names; what has no operator is said in italics."""
     rows = [
         [
-            f"`{one.here}`" if one.exists else f"*no operator*{one.here and f'; `{one.here}`'}",
+            f"`{one.here}`"
+            if one.exists
+            else f"*{say('no operator')}*{one.here and say('; `{}`', one.here)}",
             *(
                 code(name for name in one.names.get(library, ()) if name[0] != "_")
                 for library in LIBRARIES
@@ -247,7 +269,7 @@ def other_names() -> str:
         ]
         for one in names_table()
     ]
-    return table(["here", *LIBRARIES.values()], rows)
+    return table([say("here"), *LIBRARIES.values()], rows)
 
 
 def model_categories(of: str = "nn") -> str:
@@ -257,13 +279,14 @@ def model_categories(of: str = "nn") -> str:
         found = members(category, of)
         forward = [one for one in found if not one.backward_of]
         names = ", ".join(f"`{one.name}`" for one in forward)
-        rows.append((clause, category, names, str(len(found) - len(forward))))
-    return table(("clause", "category", "operators", "backward"), rows)
+        rows.append((clause, say(category), names, str(len(found) - len(forward))))
+    return table(tuple(map(say, ("clause", "category", "operators", "backward"))), rows)
 
 
 FRAGMENTS: dict[str, Callable[..., str]] = {
     "categories": all_categories,
     "errata": all_errata,
+    "proposals": proposals,
     "errata-kinds": errata_kinds,
     "tables": all_tables,
     "diff": differences,

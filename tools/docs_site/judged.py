@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docs_site.markdown import table
+from docs_site.markdown import code, table
+from docs_site.words import say
 from suanzi.judgement.cases import calls_of
 from suanzi.standard import interfaces
 from suanzi.truth import definitions, plain_truths
@@ -29,8 +30,8 @@ def judged_operators() -> str:
             for why in dict.fromkeys(WITHOUT.values())
         ),
     ]
-    head = ("judged by", "`assert_right`", "`suanzi.truth`", "operators")
-    return table(head, [(a, b, c, _names(names)) for a, b, c, names in rows])
+    head = (say("judged by"), "`assert_right`", "`suanzi.truth`", say("operators"))
+    return table(head, [(say(a), say(b), say(c), _names(names)) for a, b, c, names in rows])
 
 
 def _names(names: list[str]) -> str:
@@ -49,10 +50,10 @@ def judged_framework(name: str) -> str:
         (f"`{n}`", _cases(one), _words(one)) for n, one in found.items() if one["answer"] == "wrong"
     ]
     late = [f"`{n}`" for n, one in found.items() if one["answer"] == "not judged"]
-    lines = [f"**Right** ({len(right)}): {', '.join(f'`{n}`' for n in right)}.", ""]
+    lines = [say("**Right** ({}): {}.", len(right), code(right)), ""]
     if late:
-        lines += [f"Not judged: {', '.join(late)}.", ""]
-    return "\n".join([*lines, table(("operator", "right cases", "first finding"), rows)])
+        lines += [say("Not judged: {}.", ", ".join(late)), ""]
+    return "\n".join([*lines, _table("operator", rows)])
 
 
 def judged_triton() -> str:
@@ -60,8 +61,12 @@ def judged_triton() -> str:
     found = _read("triton")["kernels"]
     right = [n for n, one in found.items() if one["right"]]
     rows = [(f"`{n}`", _cases(one), _words(one)) for n, one in found.items() if not one["right"]]
-    first = f"**Right** ({len(right)}): {', '.join(f'`{n}`' for n in right)}."
-    return "\n".join([first, "", table(("kernel", "right cases", "first finding"), rows)])
+    first = say("**Right** ({}): {}.", len(right), code(right))
+    return "\n".join([first, "", _table("kernel", rows)])
+
+
+def _table(of: str, rows: list[tuple[str, ...]]) -> str:
+    return table((say(of), say("right cases"), say("first finding")), rows)
 
 
 def _cases(one: Any) -> str:

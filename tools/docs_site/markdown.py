@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from docs_site.words import language, say
+
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; a bar inside a cell is escaped."""
@@ -12,6 +14,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(
         "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
     )
+
+
+def anchored(level: str, title: str) -> str:
+    """Return a heading whose anchor is the English one in every language."""
+    said = say(title)
+    return f"{level} {said}" if said == title else f"{level} {said} {{#{slug(title)}}}"
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading: the one that it names, or that of its words."""
+    named = re.search(r"\{#([\w-]+)[^}]*\}\s*$", heading)
+    if named:
+        return named[1]
+    words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
+    return re.sub(r"[-\s]+", "-", words)
 
 
 def fenced(text: str, language: str = "text") -> str:
@@ -30,16 +47,22 @@ def docstring(text: str) -> str:
     An example runs from its first prompt to the next empty line, as doctest has it.
     """
     parts: list[str] = []
-    example: list[str] = []
-    for line in [*text.splitlines(), ""]:
-        if example or line.lstrip().startswith(">>>"):
-            if line.strip():
-                example.append(line)
-                continue
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        lines = paragraph.splitlines()
+        first = next((i for i, line in enumerate(lines) if line.lstrip().startswith(">>>")), None)
+        prose, example = lines[:first], lines[first:] if first is not None else []
+        if prose:
+            parts.append(_translated("\n".join(map(_prose, prose))))
+        if example:
             parts.append(fenced("\n".join(example).replace("<BLANKLINE>", ""), "pycon"))
-            example = []
-        parts.append(_prose(line))
-    return "\n".join(parts).strip()
+    return "\n\n".join(parts)
+
+
+def _translated(paragraph: str) -> str:
+    """Return a paragraph in the current language; lists and quotes keep their lines."""
+    if language() == "en":
+        return paragraph
+    return say(" ".join(paragraph.split()))
 
 
 def _prose(line: str) -> str:

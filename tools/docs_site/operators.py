@@ -1,4 +1,7 @@
-"""The reference: every interface of the standard, on the page of its category."""
+"""The reference: every interface of the standard, on the page of its category.
+
+``tools/write_docs.py`` writes the pages, in the language of :mod:`docs_site.words`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
-from docs_site.markdown import code, docstring, fenced, table
+from docs_site.markdown import anchored, code, docstring, fenced, table
+from docs_site.words import say
 from suanzi import interface as standard_form
 from suanzi.device import Device
 from suanzi.dtypes import DType
@@ -39,20 +43,21 @@ TITLES = {
 }
 """The categories in the standard's order, and what their pages are called."""
 
-INDEX = "reference/index.md"
-MINIMAL_SET = "reference/minimal-set.md"
+HOME = "reference/operators"
+INDEX = f"{HOME}/index.md"
+MINIMAL_SET = f"{HOME}/minimal-set.md"
 
 
 def page_of(category: str, of: str = STANDARD) -> str:
     """Return the path of a category's page."""
-    folder = "" if of == STANDARD else f"{of}-"
-    return f"reference/{folder}{category.replace(' ', '-')}.md"
+    folder = HOME if of == STANDARD else f"reference/{of}"
+    return f"{folder}/{category.replace(' ', '-')}.md"
 
 
-def link_to(one: Interface, folder: str = "") -> str:
-    """Return a link to an interface, from another page of the reference by default."""
-    path = page_of(one.category, one.catalogue).removeprefix("reference/")
-    return f"[`{one.name}`]({folder}{path}#{one.name})"
+def link_to(one: Interface, up: str = "") -> str:
+    """Return a link to an interface: from a page of its catalogue, or `up` to the first page."""
+    path = page_of(one.category, one.catalogue)
+    return f"[`{one.name}`]({up + path if up else path.rpartition('/')[2]}#{one.name})"
 
 
 def linked(markdown: str, up: str) -> str:
@@ -60,7 +65,7 @@ def linked(markdown: str, up: str) -> str:
 
     def link(found: re.Match[str]) -> str:
         one = interfaces().get(found[1])
-        return link_to(one, f"{up}reference/") if one else found[0]
+        return link_to(one, up) if one else found[0]
 
     # In tables and below the numbers of errata; elsewhere a word may be a parameter's name.
     return re.sub(
@@ -90,17 +95,20 @@ def _category_page(category: str, of: str) -> str:
     found = members(category, of)
     clause = found[0].category_clause
     missing = [one.name for one in found if one.key not in REGISTRY]
-    whole = "the standard" if of == STANDARD else catalogue(of).title
+    whole = say("the standard") if of == STANDARD else catalogue(of).title
+    index = "index.md" if of == STANDARD else "../operators/index.md"
     parts = [
-        f"# {TITLES.get(category, category.capitalize())}",
-        f"Clause {clause} of {whole}: {_count(found)}. [How to read this page](index.md).",
+        anchored("#", TITLES.get(category, category.capitalize())),
+        say(
+            "Clause {} of {}: {}. [How to read this page]({}).", clause, whole, _count(found), index
+        ),
         _overview(found),
     ]
     if missing:
-        parts.append(f"Not declared yet: {code(missing)}.")
+        parts.append(say("Not declared yet: {}.", code(missing)))
     common = [erratum for erratum in errata() if clause in erratum.clauses]
     if common and of == STANDARD:
-        parts.append(f"Errata of the whole category: {_errata_links(common)}.")
+        parts.append(say("Errata of the whole category: {}.", _errata_links(common)))
     parts += [_section(one) for one in found]
     return "\n\n".join(parts) + "\n"
 
@@ -108,13 +116,14 @@ def _category_page(category: str, of: str) -> str:
 def _count(found: list[Interface]) -> str:
     backward = sum(one.backward_of is not None for one in found)
     forward = len(found) - backward
-    said = f"{forward} interface{'s' * (forward != 1)}"
-    return f"{said} and {backward} backward" if backward else said
+    if backward:
+        return say("{} interfaces and {} backward", forward, backward)
+    return say("{} interface", forward) if forward == 1 else say("{} interfaces", forward)
 
 
 def _overview(found: Iterable[Interface]) -> str:
     return table(
-        ("clause", "name", "C name", "what it does"),
+        (say("clause"), say("name"), say("C name"), say("what it does")),
         [(one.clause, link_to(one), f"`{one.c_name}`", _first_line(one)) for one in found],
     )
 
@@ -122,19 +131,20 @@ def _overview(found: Iterable[Interface]) -> str:
 def _first_line(one: Interface) -> str:
     op = REGISTRY.get(one.key)
     if op is None:
-        return "not declared yet"
+        return say("not declared yet")
     return docstring((inspect.getdoc(op.function) or "").split("\n\n")[0]).replace("\n", " ")
 
 
 def _section(one: Interface) -> str:
     op = REGISTRY.get(one.key)
-    parts = [f"## {one.name}"]
+    names = f"{one.clause} `{one.c_name}`"
+    parts = [f'## {one.name} <small>{names}</small> {{#{one.name} data-toc-label="{one.name}"}}']
     if op is None:
-        parts += ["Not declared yet.", fenced(_standard_call(one), "python")]
+        parts += [say("Not declared yet."), fenced(_standard_call(one), "python")]
     else:
         calls = f"{_python_call(op)}\n{_standard_call(one)}"
         parts += [fenced(calls, "python"), docstring(inspect.getdoc(op.function) or "")]
-    parts.append("\n".join(f"- **{name}**: {said}" for name, said in _facts(one, op)))
+    parts.append("\n".join(f"- **{say(name)}**{say(': ')}{said}" for name, said in _facts(one, op)))
     return "\n\n".join(parts)
 
 
@@ -185,14 +195,16 @@ def _standard_call(one: Interface) -> str:
 
 
 def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
-    minimal = " In the [minimal set](minimal-set.md)." if one.minimal else ""
-    rows = [("clause", one.clause + f", Table {one.table}" * bool(one.table) + f".{minimal}")]
+    clause = say("{}, Table {}.", one.clause, one.table) if one.table else say("{}.", one.clause)
+    minimal = say(" In the [minimal set](minimal-set.md).") if one.minimal else ""
+    rows = [("clause", clause + minimal)]
     if one.printed:
         rows.append(("printed as", code(one.printed)))
     if op is not None:
         rows.append(("dtypes", _dtypes(op)))
         if op.operator_class:
-            rows.append(("promotion", f"as [{op.operator_class.title}](../promotion.md)"))
+            title = say(op.operator_class.title)
+            rows.append(("promotion", say("as [{}](../../explanations/promotion.md)", title)))
     else:
         rows.append(("dtypes of the clause", f"`{one.dtypes}`"))
     rows.append(("statuses", code(status.name for status in one.statuses)))
@@ -202,10 +214,12 @@ def _facts(one: Interface, op: Operator | None) -> list[tuple[str, str]]:
     if op is not None and op.ulp is not None:
         rows.append(("accuracy", accuracy(op)))
     if op is not None and op.domain is not None:
-        rows.append(("domain", f"`{op.domain}`; NaN outside, an error in the standard's form"))
+        rows.append(
+            ("domain", say("`{}`; NaN outside, an error in the standard's form", op.domain))
+        )
     added = [p.name for p in one.parameters if p.added]
     if added:
-        rows.append(("added here", f"{code(added)}, which the standard forgot"))
+        rows.append(("added here", say("{}, which the standard forgot", code(added))))
     found = errata_of(one.name) if one.catalogue == STANDARD else ()
     if found:
         rows.append(("errata", _errata_links(found)))
@@ -218,9 +232,9 @@ def _backward(one: Interface) -> list[Interface]:
 
 
 def _dtypes(op: Operator) -> str:
-    said = op.dtypes_in_words()
+    said = say(op.dtypes_in_words())
     if op.operator_class in (OperatorClass.REAL_FUNCTION, OperatorClass.TRUE_DIVISION):
-        return f"{said}; integers and bool are promoted to them"
+        return say("{}; integers and bool are promoted to them", said)
     return said
 
 
@@ -228,12 +242,12 @@ def accuracy(op: Operator) -> str:
     """Return the bound of an operator's error in words."""
     assert op.ulp is not None
     if op.ulp <= 0.5:
-        return "correctly rounded, 0.5 ULP"
-    return f"at most {op.ulp:g} ULP in float32 and float64"
+        return say("correctly rounded, 0.5 ULP")
+    return say("at most {} ULP in float32 and float64", f"{op.ulp:g}")
 
 
 def _errata_links(found: Iterable[Erratum]) -> str:
-    return ", ".join(f"[{one.id}](../errata.md#{one.id.lower()})" for one in found)
+    return ", ".join(f"[{one.id}](../../explanations/errata.md#{one.id.lower()})" for one in found)
 
 
 def _index() -> str:
@@ -241,24 +255,29 @@ def _index() -> str:
     there = sum(one.name in REGISTRY for one in every)
     backward = sum(one.backward_of is not None for one in every)
     parts = [
-        "# All interfaces",
-        f"The {len(every)} interfaces of the standard, {len(every) - backward} forward and "
-        f"{backward} backward; {there} are declared. These pages are made from the declarations "
-        "and from the standard's data when the site is built.",
-        "Each entry has the call in Python, which raises, and in the "
-        "[standard's form](../getting-started.md#the-standards-functions), which returns a status. "
-        "*Statuses* are those that the clause lists ([Errors](../operators/index.md#errors) has "
-        "the exceptions that carry them); a missing or destroyed tensor is "
-        "`UNINITIALIZED_OBJECT` in every one. *Dtypes* are those it computes in; operands of "
-        "others are promoted to them where the [rule set in force](../promotion.md) does so. "
-        "*Accuracy* is explained [on its own page](../accuracy.md). Examples assume "
-        "`import suanzi as sz`.",
-        "The [minimal set](minimal-set.md) is what every implementation must have.",
-    ]
+        anchored("#", "All interfaces"),
+        say(
+            "The {} interfaces of the standard, {} forward and {} backward; {} are declared. These "
+            "pages are generated from the declarations and from the standard's data.",
+            len(every), len(every) - backward, backward, there,
+        ),
+        say(
+            "Each entry has the call in Python, which raises, and in the "
+            "[standard's form](../../guides/interface.md), which returns a status. *Statuses* are "
+            "those that the clause lists ([Errors](../../guides/operators/index.md#errors) has the "
+            "exceptions that carry them); a missing or destroyed tensor is `UNINITIALIZED_OBJECT` "
+            "in every one. *Dtypes* are those it computes in; operands of others are promoted to "
+            "them where the [rule set in force](../../explanations/promotion.md) does so. "
+            "*Accuracy* is explained [on its own page](../../explanations/accuracy.md). Examples "
+            "assume `import suanzi as sz`."
+        ),
+        say("The [minimal set](minimal-set.md) is what every implementation must have."),
+    ]  # fmt: skip
     for category, title in TITLES.items():
         found = members(category)
-        name = page_of(category).removeprefix("reference/")
-        parts.append(f"## {title}\n\n{found[0].category_clause}, [{title}]({name})")
+        name = page_of(category).rpartition("/")[2]
+        parts.append(anchored("##", title))
+        parts.append(f"{found[0].category_clause}{say(', ')}[{say(title)}]({name})")
         parts.append(_overview(found))
     return "\n\n".join(parts) + "\n"
 
@@ -271,14 +290,14 @@ def _minimal_set() -> str:
             one.clause,
             link_to(one),
             f"`{one.c_name}`",
-            "yes" if one.name in REGISTRY else "not yet",
+            say("yes") if one.name in REGISTRY else say("not yet"),
         )
         for number, one in enumerate(found, 1)
     ]
-    return (
-        "# The minimal set\n\n"
-        f"Clause 7.3 and Table 154 name the {len(found)} interfaces that every implementation must "
-        "have. See [E05](../errata.md#e05) for their backward interfaces.\n\n"
-        + table(("", "clause", "name", "C name", "declared"), rows)
-        + "\n"
+    said = say(
+        "Clause 7.3 and Table 154 name the {} interfaces that every implementation must have. See "
+        "[E05](../../explanations/errata.md#e05) for their backward interfaces.",
+        len(found),
     )
+    head = ("", say("clause"), say("name"), say("C name"), say("declared"))
+    return f"{anchored('#', 'The minimal set')}\n\n{said}\n\n{table(head, rows)}\n"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from docs_site.markdown import table
+from docs_site.words import language as language_now
+from docs_site.words import say
 from suanzi._toml import tomllib
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
@@ -110,22 +112,24 @@ def machine(found: dict[str, Any]) -> str:
     )
 
 
-def summary(language: str = "en") -> str:
+def summary() -> str:
     """Return a table of categories for each machine: times as fast as each peer, and where not."""
     return "\n\n".join(
-        f"{machine(found)}:\n\n{_categories(found['rows'], language)}\n\n{_total(found['rows'])}"
-        if language == "en"
-        else f"{machine(found)}：\n\n{_categories(found['rows'], language)}"
+        f"{machine(found)}{say(':')}\n\n{_categories(found['rows'], language_now())}"
+        f"\n\n{_total(found['rows'])}"
         for found in results()
     )
 
 
-def brief(language: str = "en") -> str:
+def brief(of_page: str = "") -> str:
     """Return one table for the README: the mean against the fastest peer, a row per category.
+
+    A page outside docs/ names its language.
 
     >>> brief().splitlines()[0].count("|") >= 3
     True
     """
+    language = of_page or language_now()
     words, columns = WORDS[language], []
     for found in results():
         for count in sorted({row["threads"] for row in found["rows"]}):
@@ -175,13 +179,12 @@ def _total(rows: list[Row]) -> str:
     said = []
     for count in sorted({row["threads"] for row in own}):
         here = [r for r in (ratio(row) for row in own if row["threads"] == count) if r is not None]
-        said.append(f"{mean(here):.2f} on {count} thread{'s' * (count > 1)} ({len(here)} rows)")
-    return (
+        said.append(say("{} on {} thread(s) ({} rows)", f"{mean(here):.2f}", count, len(here)))
+    total = (
         "Against the faster of the two, element-wise arithmetic, casts, reductions, indices and "
-        f"movement together: {', '.join(said)}."
-        if said
-        else ""
+        "movement together: {}."
     )
+    return say(total, ", ".join(said)) if said else ""
 
 
 def slower() -> str:

@@ -1,4 +1,4 @@
-"""The tables of docs/judge/criteria.md: accuracy standards, and what they say of known outputs."""
+"""The tables of reference/accuracy-standards.md: the standards, and what they say of outputs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docs_site.markdown import table
+from docs_site.words import say
 from suanzi.criteria import Criterion, criterion, every, names
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "judge_criteria.json"
@@ -28,12 +29,14 @@ def judged_outputs() -> str:
     """Return the fourteen outputs, and what each standard says of them."""
     found = _results()
     cases = found["outputs"]
-    listed = [f"{i}. {'**right:** ' * c['right']}{c['name']}" for i, c in enumerate(cases, 1)]
-    head = ["standard", *map(str, range(1, len(cases) + 1)), "mistakes"]
+    listed = [
+        f"{i}. {say('**right:** ') * c['right']}{say(c['name'])}" for i, c in enumerate(cases, 1)
+    ]
+    head = [say("standard"), *map(str, range(1, len(cases) + 1)), say("mistakes")]
     rows = []
     for row in found["rows"]:
         ours = row["name"] == "suanzi"
-        count = f"{row['mistakes']} of {row['of']}"
+        count = say("{} of {}", row["mistakes"], row["of"])
         marks = [mark(v, c["right"]) for v, c in zip(row["said"], cases, strict=True)]
         name = "**suanzi**" if ours else f"`{row['name']}`"
         rows.append([name, *marks, f"**{count}**" if ours else count])
@@ -44,7 +47,7 @@ def mark(accepted: bool | None, right: bool) -> str:
     """Return a verdict: mistakes in bold, a dash where a standard cannot be applied."""
     if accepted is None:
         return "–"
-    word = "yes" if accepted else "no"
+    word = say("yes") if accepted else say("no")
     return word if accepted == right else f"**{word}**"
 
 
@@ -54,7 +57,7 @@ def judged_softmax() -> str:
         [f"`{name}`", *(", ".join(found.get(kind, ())) or "–" for kind in KINDS)]
         for name, found in _results()["softmax"].items()
     ]
-    return table(["standard", *KINDS.values()], rows)
+    return table([say("standard"), *map(say, KINDS.values())], rows)
 
 
 def all_standards() -> str:
@@ -65,14 +68,15 @@ def all_standards() -> str:
         source = one.source
         link = f"[{source.repository}](https://github.com/{source.repository}/tree/{source.commit})"
         where = f"{link}, {source.file}, {source.read}"
-        rows.append([f"`{name}`", one.title, one.summary, where])
-    return table(["name", "title", "rule", "source, file, read on"], rows)
+        rows.append([f"`{name}`", say(one.title), say(one.summary), where])
+    head = ["name", "title", "rule", "source, file, read on"]
+    return table([say(word) for word in head], rows)
 
 
 def rules_by_dtype() -> str:
     """Return what every standard requires of a product of matrices, by dtype."""
     return table(
-        ["standard", "bfloat16", "float32"],
+        [say("standard"), "bfloat16", "float32"],
         [
             [f"`{one.name}`", *(_rule(one, dtype) for dtype in ("bfloat16", "float32"))]
             for one in every()

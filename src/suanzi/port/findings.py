@@ -1,6 +1,6 @@
 """Finding: a call whose result a target changes, refuses or loses, and the fix that keeps it.
 
-Each has a code; docs/porting/findings.md explains them. Lines marked ``# suanzi: ignore[SZ005]``
+Each has a code; docs/en/reference/port-findings.md explains them. Lines marked ``# suanzi: ignore[SZ005]``
 and findings of a baseline are not reported.
 """
 
@@ -35,7 +35,7 @@ CODES: dict[Code, str] = {
     "SZ007": "what is written in place gets another dtype",
     "SZ008": "the operator is missing",
 }
-PAGE = "docs/porting/findings.md"
+PAGE = "docs/en/reference/port-findings.md"
 _SHOWN = 6
 """How many lines and files are shown of the calls that follow."""
 

@@ -1,6 +1,6 @@
 """The judge's cases in the formats of other test kits: CANN's TTK and cann-bench.
 
-Each format is a file here, written from the kit's public documentation; docs/judge/export.md says
+Each format is a file here, written from the kit's public documentation; docs/en/guides/kernels/export.md says
 which version was read.
 """
 

@@ -1,0 +1,121 @@
+"""Pages in two languages: each has its partner, with the same code, numbers, links and anchors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from posixpath import join, normpath
+
+import pytest
+
+from docs_site.markdown import slug
+from docs_site.words import LANGUAGES, chinese
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    language: {
+        str(file.relative_to(ROOT / "docs" / language)): file.read_text("utf-8")
+        for file in sorted((ROOT / "docs" / language).rglob("*.md"))
+    }
+    for language in LANGUAGES
+}
+BOTH = [path for path in PAGES["en"] if path in PAGES["zh"]]
+FENCE = re.compile(r"^( *)```(.*?)^\1```$", re.M | re.S)
+MADE = re.compile(r"^<!-- made: .*?^<!-- end: [a-z-]+ -->$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MANUAL = ("http:", "https:", "mailto:")
+
+
+def plain(markdown: str) -> str:
+    """Return a page without its blocks of code."""
+    return FENCE.sub("", markdown)
+
+
+def anchors(markdown: str) -> list[str]:
+    return [slug(heading) for heading in re.findall(r"^#+ (.+)$", plain(markdown), re.M)]
+
+
+def blocks(markdown: str) -> list[str]:
+    return [match[2] for match in FENCE.finditer(markdown)]
+
+
+def same_code(one: str, two: str) -> bool:
+    """Compare without comments; of what prints Chinese (`--lang zh`), the commands alone."""
+    if "--lang zh" in two:
+        one, two = ("\n".join(re.findall(r"^\$ .*$", text, re.M)) for text in (one, two))
+    one, two = (re.sub(r" *(#|//) .*$| *--lang zh", "", text, flags=re.M) for text in (one, two))
+    return one == two
+
+
+def numbers(markdown: str) -> list[list[str]]:
+    """Return the numbers of each row of every table."""
+    rows = [line for line in plain(markdown).splitlines() if line.lstrip().startswith("|")]
+    return [sorted(re.findall(r"\d+(?:\.\d+)*", LINK.sub("]", row))) for row in rows]
+
+
+def links(markdown: str) -> list[str]:
+    return sorted(LINK.findall(plain(markdown)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_links_lead_somewhere(language: str) -> None:
+    pages, folder = PAGES[language], ROOT / "docs" / language
+    there_are = {path: set(anchors(text)) for path, text in pages.items()}
+    for path, text in pages.items():
+        for target in LINK.findall(plain(text)):
+            if target.startswith(MANUAL):
+                continue
+            file, _, anchor = target.partition("#")
+            there = normpath(join(path, "..", file)) if file else path
+            if language == "zh" and there in PAGES["en"] and there not in pages:
+                continue  # reported by test_every_page_has_its_partner
+            assert (folder / there).is_file(), f"{path}: {target}"
+            assert not there.startswith(".."), f"{path}: {target} leaves the site"
+            assert not anchor or anchor in there_are[there], f"{path}: {target}"
+
+
+def test_every_page_has_its_partner() -> None:
+    assert not [path for path in PAGES["zh"] if path not in PAGES["en"]]
+    waiting = [path for path in PAGES["en"] if path not in PAGES["zh"]]
+    if waiting:
+        pytest.skip(f"{len(waiting)} pages have no Chinese yet: {', '.join(waiting)}")
+
+
+def test_every_generated_text_has_its_partner() -> None:
+    waiting = [text for text, said in chinese().items() if not said]
+    if waiting:
+        pytest.skip(f"{len(waiting)} generated texts have no Chinese; the first: {waiting[0]}")
+
+
+@pytest.mark.parametrize("path", BOTH)
+def test_partners_agree(path: str) -> None:
+    english, other = PAGES["en"][path], PAGES["zh"][path]
+    assert anchors(other) == anchors(english)
+    for one, two in zip(blocks(english), blocks(other), strict=True):
+        assert same_code(one, two), two
+    assert links(other) == links(english)
+    assert numbers(other) == numbers(english)
+    assert [m[0].splitlines()[0] for m in MADE.finditer(other)] == [
+        m[0].splitlines()[0] for m in MADE.finditer(english)
+    ]
+
+
+def menu(file: str) -> list[object]:
+    yaml = pytest.importorskip("yaml", reason="the extra `docs` is not installed")
+    found: list[object] = yaml.safe_load((ROOT / file).read_text("utf-8"))["nav"]
+    return found
+
+
+def leaves(nav: object, depth: int = 0) -> list[tuple[int, str]]:
+    if isinstance(nav, str):
+        return [(depth, nav)]
+    inside = nav.values() if isinstance(nav, dict) else nav
+    assert isinstance(inside, list) or not isinstance(nav, list)
+    return [leaf for one in inside for leaf in leaves(one, depth + isinstance(nav, list))]  # type: ignore[attr-defined]
+
+
+def test_the_menus_are_the_same_and_have_every_page_once() -> None:
+    english, other = leaves(menu("mkdocs.yml")), leaves(menu("mkdocs.zh.yml"))
+    assert english == other
+    assert sorted(path for _, path in english) == sorted(PAGES["en"])
+    assert max(depth for depth, _ in english) <= 3
