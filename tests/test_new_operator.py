@@ -244,7 +244,7 @@ def test_the_kit_has_cases_of_it_and_it_passes(tree: Path) -> None:
 
 
 def test_the_tests_of_all_operators_have_it_and_pass(tree: Path) -> None:
-    files = """standard/test_registry standard/test_coverage release/test_site
+    files = """standard/test_registry standard/test_coverage release/test_reference
         together/test_functions together/test_levels interface/test_written interface/test_statuses
         sparse_tensors/test_elementwise"""
     options = ["-q", "-p", "no:cacheprovider", "-n", "0", "-k", "erf] or current or every_function"]
