@@ -114,6 +114,8 @@ def _called(op: Operator, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any
     filled = {name: _stand_in(op, name, x) for name, x in arguments.items()}
     if op.name == "argsort_bwd":
         filled["indices"] = _sorted_indices(filled["indices"], arguments["axis"])
+    if op.name.startswith("ctc_loss"):
+        filled["target_lengths"] = _lengths(filled["target_lengths"], filled["targets"])
     with domain_errors(False):
         if op is NEGATIVE:
             return -filled["x"], filled
@@ -150,6 +152,16 @@ def _sorted_indices(x: Any, axis: Any) -> Any:
         return x
     line = registry.call("cast", registry.call("range", 0, x.shape[axis], 1, int64), x.dtype)
     return _core.view(line, 0, x.shape, tuple(int(i == axis % x.ndim) for i in range(x.ndim)))
+
+
+def _lengths(lengths: Any, targets: Any) -> Any:
+    """Return lengths of labels that are one after the other: the first has them all."""
+    if not isinstance(lengths, Tensor) or not isinstance(targets, Tensor) or targets.ndim != 1:
+        return lengths
+    made = _core.full((lengths.size,), int64, 0)
+    if lengths.size:
+        made[0] = targets.size
+    return made
 
 
 def results_of(made: Any) -> tuple[Result, ...]:

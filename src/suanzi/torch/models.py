@@ -7,17 +7,21 @@ bits and less are float32, and results are rounded once.
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
 import suanzi
 from suanzi.torch.casts import cast
 from suanzi.torch.elements import lanes
-from suanzi.torch.ways import MISSING, WAYS, Call
+from suanzi.torch.ways import WAYS, Call
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _table() -> ModuleType:
@@ -40,21 +44,8 @@ OTHERWISE = {
     "nn:gelu": f"at_infinity({_F}.gelu(x, approximate=approximate), x)",
     "nn:geglu": f"at_infinity({_F}.gelu(gate, approximate=approximate), gate) * up",
     "nn:softsign": f"torch.where(torch.isinf(x), torch.sign(x), {_F}.softsign(x))",
-    "nn:dropout": "torch.where(torch.as_tensor(1 if mask is None else mask) != 0, "
-    "masked(x, p, mask), torch.zeros_like(x))",
-    "nn:scaled_dot_product_attention": "attention(q, k, v, without(mask), causal, scale, softcap, "
-    "window, sink, masked_rows, align)",
 }
-"""Expressions that differ: PyTorch's own has NaN where the operator has a number, or reversed."""
-MISSING |= {
-    "nn:batch_norm": "PyTorch requires eps above 0, and rounds statistics on the way",
-    "nn:batch_norm_bwd": "PyTorch requires eps above 0",
-    "nn:bce_bwd": "PyTorch's gradient of the target has no bound on the logarithms",
-    "nn:cosine_similarity_bwd": "PyTorch's gradient passes through the bound on the lengths",
-    "nn:ctc_loss": "PyTorch's lengths are numbers of the host",
-    "nn:ctc_loss_bwd": "PyTorch's gradient includes that of a log_softmax",
-    "nn:kl_div_bwd": "PyTorch's gradient of the target is NaN at 0",
-}
+"""Expressions that differ: PyTorch's own has NaN where the operator has a number."""
 
 
 def at_infinity(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -62,23 +53,47 @@ def at_infinity(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.isinf(x), torch.relu(x), y)
 
 
-def without(mask: Any) -> None:
-    """Raise for a mask: PyTorch's attention has zeros in rows without keys."""
-    if mask is not None:
-        raise _TABLE.Unsupported("PyTorch's attention has zeros, not NaN, in rows without keys")
+def gradients(function: Callable[..., Any], grad: torch.Tensor, *operands: Any) -> Any:
+    """Return what the table's function of this name does; those of no elements are 0."""
+    if grad.numel():
+        return _TABLE.gradients(function, grad, *operands)
+    given = [x for x in operands if isinstance(x, torch.Tensor) and x.is_floating_point()]
+    found = [torch.zeros_like(x) for x in given]
+    return found[0] if len(found) == 1 else found
+
+
+def averaged(n: int, x: torch.Tensor, *sizes: Any) -> Any:
+    """Return means of windows; one axis is two, as PyTorch has a divisor for two only."""
+    if n > 1 or sizes[-1] is None:
+        return _TABLE.averaged(n, x, *sizes)
+    kernel, stride, padding = ((a,) if isinstance(a, int) else a for a in sizes[:3])
+    two = (1, *kernel), None if stride is None else (1, *stride), (0, *padding)
+    return _TABLE.averaged(2, x.unsqueeze(-2), *two, *sizes[3:]).squeeze(-2)
+
+
+def gumbel(x: torch.Tensor, tau: float, hard: bool, axis: int, noise: Any) -> torch.Tensor:
+    """Return a softmax with noise; with `hard`, 1 at the largest and 0 elsewhere."""
+    y = torch.softmax((x + noise) / tau, axis)
+    if not hard or not y.numel():
+        return y
+    return torch.zeros_like(y).scatter_(axis, y.argmax(axis, keepdim=True), 1.0)
+
+
+def added(made: torch.Tensor, index: torch.Tensor, parts: torch.Tensor) -> torch.Tensor:
+    """Add parts to rows of a tensor in place, in an order that does not change."""
+    return made.index_put_((index,), parts, accumulate=True)
 
 
 _TABLE = _table()
 _CODE: dict[str, CodeType] = {
     key: compile(OTHERWISE.get(key, text), f"<{key}>", "eval")
     for key, text in _TABLE.MAPPING.items()
-    if key not in MISSING
 }
 
 
 def model(call: Call, **arguments: Any) -> Any:
     """Return what the expression of an operator gives."""
-    given = {name: _wide(call, name, x) for name, x in arguments.items()}
+    given = _operands(call, arguments, call.op.form == "elementwise")
     for name in ("dtype", "type"):
         if name in given:
             given[name] = torch.float64
@@ -91,7 +106,33 @@ def _plain(x: Any) -> Any:
     return x.detach() if isinstance(x, torch.Tensor) else x
 
 
-def _wide(call: Call, name: str, x: Any) -> Any:
+def composed(*keys: str, double: bool = True) -> Callable[[F], F]:
+    """Declare a function of PyTorch's operations that computes operators on operands made wide.
+
+    Those of float32 are float64 with `double`. It has the arguments of the operator by name; one
+    that is called `call` has the call.
+    """
+
+    def declare(function: F) -> F:
+        takes = inspect.signature(function).parameters
+
+        def run(call: Call, **arguments: Any) -> Any:
+            given = _operands(call, arguments, double)
+            if "call" in takes:
+                given["call"] = call
+            return function(**{name: x for name, x in given.items() if name in takes})
+
+        WAYS.update(dict.fromkeys(keys, run))
+        return function
+
+    return declare
+
+
+def _operands(call: Call, arguments: Mapping[str, Any], double: bool) -> dict[str, Any]:
+    return {name: _wide(call, name, x, double) for name, x in arguments.items()}
+
+
+def _wide(call: Call, name: str, x: Any, double: bool) -> Any:
     """Return an operand in the promoted dtype, that of the result, computed wide; not an index."""
     dt, target = call.dtypes[name], call.result.dtype
     if not isinstance(x, torch.Tensor) or dt.kind == "bool":
@@ -104,7 +145,7 @@ def _wide(call: Call, name: str, x: Any) -> Any:
         return cast(x, dt, target)
     made = lanes(cast(x, dt, target), target)
     # PyTorch approximates some activations in float32 by more than their bounds.
-    return made.to(torch.float64) if call.op.form == "elementwise" and target.bits == 32 else made
+    return made.to(torch.float64) if double and target.bits == 32 else made
 
 
 _ROUND_ONCE = ("nn:softmax", "nn:log_softmax", "nn:layer_norm")
