@@ -1,9 +1,10 @@
-"""The parts of the documentation that are made, not written: from the registry, the standard's
-data, the errata and the rule sets.
+"""The parts of the documentation that are generated: from the registry, the standard's data, the
+errata and the rule sets.
 
 fragments   what stands in written pages, where tools/write_docs.py puts it
-operators   the reference, made with the site: a page per category, all interfaces, the minimal set
+operators   the reference: a page per category, all interfaces, the minimal set
+proposals   the errata that results depend on, as proposals to the working group
 speed       the tables of speed, from what benchmarks/all.py wrote
+words       what is said in English and in Chinese; zh/, the catalogues
 markdown    small helpers
-hook        what mkdocs calls; the only file that knows it
 """
