@@ -347,12 +347,26 @@ void multiply(const Matrix& a, Stored a_stored, const Matrix& b, Stored b_stored
                         reinterpret_cast<T*>(memory));
 }
 
+// c += left right for rows of two vectors, which steps are between.
+template <class T>
+void add(const T* left, i64 left_step, const T* right, i64 right_step, T* c, i64 c_step, i64 rows, i64 depth) {
+  static constexpr Tiles<T, false> tiles;
+  Steps steps{left_step, 1, right_step, c_step};
+  i64 count = (rows + tiles.rows - 1) / tiles.rows, low = rows / count, higher = rows % count;
+  for (i64 t = 0, i = 0; t < count; ++t) {
+    i64 high = low + (t < higher);
+    tiles.of[1][high - 1](left + i * left_step, right, c + i * c_step, steps, depth, lanes<T>, true);
+    i += high;
+  }
+}
+
 constexpr TileKernels make() {
   TileKernels k{};
   k.multiply[static_cast<std::size_t>(Sum::f32)] = &multiply<f32, false>;
   k.multiply[static_cast<std::size_t>(Sum::f64)] = &multiply<f64, false>;
   k.multiply[static_cast<std::size_t>(Sum::c64)] = &multiply<f32, true>;
   k.multiply[static_cast<std::size_t>(Sum::c128)] = &multiply<f64, true>;
+  k.add_f32 = &add<f32>, k.add_f64 = &add<f64>;
   return k;
 }
 

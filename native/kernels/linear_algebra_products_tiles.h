@@ -2,6 +2,7 @@
 // matrices of floats.
 #pragma once
 
+#include "kernels/linear_algebra_factors.h"
 #include "kernels/linear_algebra_products.h"
 
 namespace suanzi {
@@ -21,10 +22,13 @@ using MultiplyTiles = void (*)(const Matrix& a, Stored a_stored, const Matrix& b
 // For each Sum; null for integers, and where this processor has no such kernels.
 struct TileKernels {
   MultiplyTiles multiply[sum_count];
+  decltype(FactorKernels<float>::add) add_f32;
+  decltype(FactorKernels<double>::add) add_f64;
 };
 
 #if defined(__x86_64__)
 const TileKernels& avx512_tile_kernels() noexcept;
+const FactorTables& avx512_factor_kernels() noexcept;
 #endif
 
 }  // namespace suanzi

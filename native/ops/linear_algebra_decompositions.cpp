@@ -3,6 +3,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
+#include "ops/linear_algebra_panels.h"
 #include "ops/linear_algebra_shared.h"
 #include "ops/linear_algebra_small.h"
 
@@ -21,36 +22,55 @@ bool is_possible(Outcome& outcome, const Matrices& x) {
 
 // ---- lu -----------------------------------------------------------------------------------------
 
-// A matrix in place, column by column; again(a) writes it once more. OpenBLAS divides by no subnormal pivots: a matrix
-// that has them is scaled.
+// A matrix in place, column by column; again(a) writes it once more. Neither OpenBLAS nor our own kernels divide by
+// subnormal pivots: a matrix that has them is scaled.
 template <class T>
 class LuOfOne {
  public:
   using Limits = std::numeric_limits<Part<T>>;
 
   LuOfOne(const Matrices& x) : m_(x.rows), n_(x.columns), k_(std::min(m_, n_)) {}
-  std::size_t workspace() const { return sizeof(int) * static_cast<std::size_t>(k_); }
+  std::size_t workspace() const {
+    if constexpr (!is_complex<T>)
+      if (wants_panels<T>(k_)) return PanelLu<T>(m_, n_).workspace();
+    return sizeof(int) * static_cast<std::size_t>(k_);
+  }
 
   template <class Again>
   Verdict run(T* a, std::int64_t* ipiv, std::byte* memory, Again&& again) const {
-    auto* swaps = reinterpret_cast<int*>(memory);
-    if (factorise(a, ipiv, swaps) && all_finite(a, m_ * n_)) return {};
+    if (factorise(a, ipiv, memory)) return {};
     again(a);
     if (!all_finite(a, m_ * n_)) return {Reason::not_finite};
     int power = std::max(0, Limits::max_exponent * 3 / 4 - largest_exponent(a, m_ * n_));
     scale(a, m_ * n_, power);
-    factorise(a, ipiv, swaps);
+    factorise(a, ipiv, memory);
     for (std::int64_t j = 0; j < n_; ++j) scale(a + j * m_, std::min(j + 1, m_), -power);
     return {all_finite(a, m_ * n_) ? Reason::none : Reason::overflow};
   }
 
  private:
-  // False if a pivot is subnormal.
-  bool factorise(T* a, std::int64_t* ipiv, int* swaps) const {
+  // False if a pivot is subnormal, or all may not be finite.
+  bool factorise(T* a, std::int64_t* ipiv, std::byte* memory) const {
+    if constexpr (!is_complex<T>) {
+      if (wants_panels<T>(k_)) {
+        PanelLu<T> panels(m_, n_);
+        panels.begin_in(memory);
+        panels.read(a);
+        panels.factorise();
+        panels.write(a);
+        std::copy_n(panels.swaps(), k_, ipiv);
+        return has_pivots(a) && std::isfinite(panels.largest_row());
+      }
+    }
+    auto* swaps = reinterpret_cast<int*>(memory);
     factorise_lu(a, m_, n_, swaps);
+    for (std::int64_t j = 0; j < k_; ++j) ipiv[j] = swaps[j] - 1;
+    return has_pivots(a) && all_finite(a, m_ * n_);
+  }
+
+  bool has_pivots(const T* a) const {
     bool good = true;
     for (std::int64_t j = 0; j < k_; ++j) {
-      ipiv[j] = swaps[j] - 1;
       Part<T> pivot = std::abs(a[j * m_ + j]);
       good = good && (pivot >= Limits::min() || pivot == 0);
     }
@@ -73,7 +93,7 @@ PyObject* lu(const Tensor& mat) {
         auto* all = elements<std::int64_t>(ipiv);
         std::int64_t k = std::min(x.rows, x.columns);
         return compute_matrices(
-            outcome, x, from, data, true, cube(x), lu_of.workspace(), threads_of(k),
+            outcome, x, from, data, true, cube(x), lu_of.workspace(), threads_of<T>(k),
             [&](auto& kernels, auto* mats, auto* made, std::int64_t first, std::size_t count) {
               return kernels.lu(mats, made, Places(all, k, first, count).at, static_cast<int>(x.rows),
                                 static_cast<int>(x.columns), count);
@@ -155,12 +175,26 @@ class QrOfOne {
   QrOfOne(const Matrices& x, std::int64_t width)
       : m_(static_cast<int>(x.rows)), n_(static_cast<int>(x.columns)), k_(std::min(m_, n_)), width_(width),
         length_(32 * static_cast<int>(std::max<std::int64_t>({x.columns, width, 1}))) {}
-  std::size_t workspace() const { return sizeof(T) * static_cast<std::size_t>(length_ + k_); }
+  std::size_t workspace() const {
+    auto bytes = sizeof(T) * static_cast<std::size_t>(length_ + k_);
+    if constexpr (!is_complex<T>)
+      if (wants_panels<T>(k_)) return std::max(bytes, PanelQr<T>(m_, n_, width_).workspace());
+    return bytes;
+  }
 
   Verdict run(T* a, T* q, T* r, std::byte* memory) const {
     auto* tau = reinterpret_cast<T*>(memory);
     T* work = tau + k_;
     if (!all_finite(a, static_cast<std::int64_t>(m_) * n_)) return {Reason::not_finite};
+    if constexpr (!is_complex<T>)
+      if (wants_panels<T>(k_)) {
+        PanelQr<T> panels(m_, n_, width_);
+        panels.begin_in(memory);
+        if (panels.factorise(a, width_, r) && all_finite(r, width_ * n_)) {
+          if (q) panels.make_q(q);
+          return {};
+        }
+      }
     int rows = m_, columns = n_, rank = k_, lwork = length_, info = 0;
     call_lapack<T>(Lapack::geqrf, &rows, &columns, a, &rows, tau, work, &lwork, &info);
     if (info) return verdict_of(info, Reason::refused);
@@ -187,10 +221,12 @@ template <class T>
 bool run_qr(Outcome& outcome, const Matrices& x, T* data, T* q, T* r, std::int64_t width) {
   QrOfOne<T> one(x, width);
   std::int64_t m = x.rows, n = x.columns;
-  return for_each_matrix(outcome, x.count, std::max(m, n), 4 * cube(x), one.workspace(),
-                         [&](std::int64_t i, std::byte* memory) {
-                           return one.run(data + i * m * n, q ? q + i * m * width : nullptr, r + i * width * n, memory);
-                         });
+  return for_each_matrix(
+      outcome, x.count, std::max(m, n), 4 * cube(x), one.workspace(),
+      [&](std::int64_t i, std::byte* memory) {
+        return one.run(data + i * m * n, q ? q + i * m * width : nullptr, r + i * width * n, memory);
+      },
+      wants_panels<T>(std::min(m, n)) ? Threads::of_ours : Threads::of_lapack);
 }
 
 template <class T>

@@ -78,16 +78,22 @@ void solve_probes(const T* lu, int n, T* x) {
   }
 }
 
-// An estimate of the largest row sum of an inverse: the largest of what the adjoint makes of four vectors that have
-// nothing to do with the matrix. It falls short of it by a hundred times with a probability of about 10^-8.
 template <class T>
-Part<T> probed_inverse(T* lu, int n, int* swaps, T* x) {
+void make_probes(int n, T* x) {
   using R = Part<T>;
   std::uint32_t state = 12345;
   for (int i = 0; i < probes * n; ++i) {
     state = state * 1664525u + 1013904223u;
     x[i] = T(static_cast<R>(static_cast<std::int32_t>(state)) * static_cast<R>(1.0 / (1 << 30)));  // of variance 4/3
   }
+}
+
+// An estimate of the largest row sum of an inverse: the largest of what the adjoint makes of four vectors that have
+// nothing to do with the matrix. It falls short of it by a hundred times with a probability of about 10^-8.
+template <class T>
+Part<T> probed_inverse(T* lu, int n, int* swaps, T* x) {
+  using R = Part<T>;
+  make_probes(n, x);
   int step = 1, stride = n;  // from one element to the next, and from one vector
   if (!is_complex<T> && n <= 64) {
     step = probes, stride = 1;
@@ -111,11 +117,10 @@ Part<T> probed_inverse(T* lu, int n, int* swaps, T* x) {
 // What LAPACK's gecon does: Hager's and Higham's search for the vector that the adjoint enlarges most. From below, and
 // seldom off by 3 times. It ends early where the first step upwards has found a hundredth of a limit or less; but for
 // the last vector, which finds what the search may not see: two rows nearly the same, for example.
-template <class T>
-Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x, Part<T> limit) {
+template <class T, class Solve>
+Part<T> estimated_inverse(int n, T* x, Part<T> limit, Solve&& solve) {
   using R = Part<T>;
-  int one = 1, info = 0, last = -1;
-  auto solve = [&](char trans) { call_lapack<T>(Lapack::getrs, &trans, &n, &one, lu, &n, swaps, x, &n, &info); };
+  int last = -1;
   auto sum = [&] {
     R found = 0;
     for (int i = 0; i < n; ++i) found += std::abs(x[i]);
@@ -146,17 +151,28 @@ Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x, Part<T> limit) {
   R again = sum() * 2 / static_cast<R>(3 * n);
   return std::isfinite(again) ? std::max(largest, again) : again;
 }
+template <class T>
+Part<T> estimated_inverse(T* lu, int n, int* swaps, T* x, Part<T> limit) {
+  return estimated_inverse<T>(n, x, limit, [&](char trans) {
+    int one = 1, info = 0;
+    call_lapack<T>(Lapack::getrs, &trans, &n, &one, lu, &n, swaps, x, &n, &info);
+  });
+}
 
 // Whether the pivots of a matrix of a size can be divided by, and what they make of it can be trusted.
-template <class T>
-bool has_good_pivots(const T* lu, int n, Part<T> size) {
+template <class T, class Pivot>
+bool has_good_pivots(Pivot&& pivot_of, int n, Part<T> size) {
   using Limits = std::numeric_limits<Part<T>>;
   bool good = size >= Limits::min() / Limits::epsilon() && size <= Limits::max() * Limits::epsilon();
   for (int j = 0; j < n; ++j) {
-    Part<T> pivot = std::abs(lu[static_cast<std::int64_t>(j) * n + j]);
+    Part<T> pivot = std::abs(pivot_of(j));
     good = good && pivot >= Limits::min() && pivot <= Limits::max();
   }
   return good;
+}
+template <class T>
+bool has_good_pivots(const T* lu, int n, Part<T> size) {
+  return has_good_pivots<T>([&](int j) { return lu[static_cast<std::int64_t>(j) * n + j]; }, n, size);
 }
 
 // Whether a factorised matrix of a size is not singular to its precision. The cheapest answer first.
@@ -179,6 +195,65 @@ bool factorise(T* a, int n, int* swaps, T* work) {
   if (!std::isfinite(size)) return false;
   return factorise_lu(a, n, n, swaps) == 0 && has_good_pivots(a, n, size) && is_regular(a, n, swaps, size, work);
 }
+
+// ---- in panels ----------------------------------------------------------------------------------
+
+// The same of a matrix, not of its transpose, and equations that it solves.
+template <class T>
+class PanelSolver {
+ public:
+  PanelSolver(int n, int width) : n_(n), width_(width), lu_(n, n, probes + width) {}
+  std::size_t workspace() const { return lu_.workspace() + sizeof(T) * static_cast<std::size_t>(probes * n_); }
+
+  // Of a matrix column by column, which stays as it is; false if it is singular, or may be.
+  bool factorise(const T* a, std::byte* memory) {
+    using Limits = std::numeric_limits<T>;
+    auto* work = reinterpret_cast<T*>(memory);
+    lu_.begin_in(memory + sizeof(T) * static_cast<std::size_t>(probes * n_));
+    lu_.read(a);
+    T size = lu_.largest_column(), pivot = Limits::max();
+    auto pivot_of = [&](int j) { return lu_.pivot(j); };
+    if (!std::isfinite(size) || lu_.factorise() || !has_good_pivots<T>(pivot_of, n_, size)) return false;
+    for (int j = 0; j < n_; ++j) pivot = std::min(pivot, std::abs(lu_.pivot(j)));
+    T limit = 1 / (Limits::epsilon() * size);
+    if (static_cast<T>(n_) / pivot * 100 <= limit && probed(work) * 100 <= limit) return true;
+    return estimated_inverse<T>(n_, work, limit, [&](char trans) { apply(trans, work); }) * T(1.01) <= limit;
+  }
+
+  // Right-hand sides, column by column, in place.
+  void solve(T* y) {
+    for (int j = 0; j < width_; ++j) lu_.read_side(probes + j, y + std::int64_t{j} * n_);
+    lu_.solve(probes, width_);
+    for (int j = 0; j < width_; ++j) lu_.write_side(probes + j, y + std::int64_t{j} * n_);
+  }
+
+ private:
+  T probed(T* x) {
+    make_probes(n_, x);
+    for (int p = 0; p < probes; ++p) lu_.read_side(p, x + std::int64_t{p} * n_);
+    lu_.solve(0, probes);
+    T largest = 0;
+    for (int p = 0; p < probes; ++p) {
+      lu_.write_side(p, x);
+      T sum = 0;
+      for (int i = 0; i < n_; ++i) sum += std::abs(x[i]);
+      if (!std::isfinite(sum)) return sum;
+      largest = std::max(largest, sum);
+    }
+    return largest;
+  }
+
+  // What the adjoint of the transpose makes of a vector, and what the transpose does.
+  void apply(char trans, T* x) {
+    if (trans == 'N') return lu_.solve_transposed(x);
+    lu_.read_side(0, x);
+    lu_.solve(0, 1);
+    lu_.write_side(0, x);
+  }
+
+  int n_, width_;
+  PanelLu<T> lu_;
+};
 
 // ---- scaling ------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 // processors the machine has, and not on the number of threads, so that results do not, either.
 #pragma once
 
-#include "ops/linear_algebra_lapack.h"
+#include "ops/linear_algebra_panels.h"
 
 namespace suanzi {
 
@@ -13,7 +13,10 @@ namespace suanzi {
 inline constexpr std::int64_t shared_order = 128;
 
 inline bool is_shared(std::int64_t order) { return order > shared_order && loaded_provider().has_blas; }
-inline Threads threads_of(std::int64_t order) { return is_shared(order) ? Threads::of_ours : Threads::of_lapack; }
+template <class T>
+Threads threads_of(std::int64_t order) {
+  return is_shared(order) || wants_panels<T>(order) ? Threads::of_ours : Threads::of_lapack;
+}
 
 // Columns in equal strips, as many as there are processors if they are wide enough, or so many times as many.
 class Strips {

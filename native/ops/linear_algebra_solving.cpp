@@ -76,6 +76,12 @@ bool run_small_solve(Outcome& outcome, const Matrices& a, const Matrices& b, con
   return good;
 }
 
+// Whether equations are solved by kernels of our own: those of a matrix each, which lies column by column then.
+template <class T>
+bool are_in_panels(const Equations& equations, const Matrices& a, bool adjoint) {
+  return !adjoint && a.count == equations.count() && wants_panels<T>(a.rows);
+}
+
 template <class T>
 bool run_solve(Outcome& outcome, const Matrices& a, const Matrices& b, const Equations& equations, bool adjoint,
                T* matrices, T* sides, T* x) {
@@ -86,13 +92,17 @@ bool run_solve(Outcome& outcome, const Matrices& a, const Matrices& b, const Equ
   if (!ints) return false;
   double cubed = static_cast<double>(square) * n;
   bool once = a.count == equations.count();
+  bool in_panels = are_in_panels<T>(equations, a, adjoint);
   auto factors = [&](std::int64_t i) { return Factors<T>(matrices + i * square, ints + i * integers, n); };
   auto factor = [&](std::int64_t i, std::byte* work) {
     auto again = [&](T* to) { copy_again(a, i, reinterpret_cast<std::byte*>(to), false); };
-    return factorise(factors(i), n, reinterpret_cast<T*>(work), again);
+    auto* some = reinterpret_cast<T*>(work);
+    return in_panels ? factorise_with_care(factors(i), n, some, again) : factorise(factors(i), n, some, again);
   };
   std::size_t bytes = sizeof(T) * 4 * static_cast<std::size_t>(n);
-  if (!once && !for_each_matrix(outcome, a.count, a.rows, cubed, bytes, factor, threads_of(a.rows))) return false;
+  if constexpr (!is_complex<T>)
+    if (in_panels) bytes = std::max(bytes, PanelSolver<T>(n, width).workspace());
+  if (!once && !for_each_matrix(outcome, a.count, a.rows, cubed, bytes, factor, threads_of<T>(a.rows))) return false;
   double operations = 4.0 * static_cast<double>(square) * width + (once ? cubed : 0);
   std::int64_t order = order_of_equations(std::max(a.rows, b.columns), b.columns);
   bool good = for_each_matrix(
@@ -100,14 +110,23 @@ bool run_solve(Outcome& outcome, const Matrices& a, const Matrices& b, const Equ
       [&](std::int64_t i, std::byte* work) {
         std::int64_t matrix, side;
         equations.at(i, matrix, side);
+        T* y = x + i * each;
+        if constexpr (!is_complex<T>)
+          if (in_panels) {
+            PanelSolver<T> solver(n, width);
+            if (solver.factorise(matrices + matrix * square, work)) {
+              if (!all_finite(y, each)) return Verdict{Reason::sides_not_finite};
+              solver.solve(y);
+              return Verdict{all_finite(y, each) ? Reason::none : Reason::overflow};
+            }
+          }
         if (once)
           if (Verdict verdict = factor(matrix, work); !verdict) return verdict;
-        T* y = x + i * each;
         if (sides != x) std::copy_n(sides + side * each, each, y);
         if (!all_finite(y, each)) return Verdict{Reason::sides_not_finite};
         return solve_one(factors(matrix), y, n, width, adjoint);
       },
-      threads_of(a.rows));
+      threads_of<T>(a.rows));
   outcome.translate(equations.operands());
   return good;
 }
@@ -134,8 +153,9 @@ PyObject* solve(const Tensor& mat, const Tensor& rhs, bool adjoint) {
     Scratch factors(a.computed, a.size()), sides;
     std::byte* x = tensor_of(made)->data();
     std::byte* y = b.count == equations.count() ? x : sides.take(a.computed, b.size());
-    good = y && factors.data() && copy_by_rows(a, factors.data()) && copy_by_columns(b, y) &&
-           with_lapack_type(a.computed, [&]<class T>(T) {
+    good = y && factors.data() && copy_by_columns(b, y) && with_lapack_type(a.computed, [&]<class T>(T) {
+             bool by_columns = are_in_panels<T>(equations, a, adjoint);
+             if (!(by_columns ? copy_by_columns(a, factors.data()) : copy_by_rows(a, factors.data()))) return false;
              return run_solve(outcome, a, b, equations, adjoint, reinterpret_cast<T*>(factors.data()),
                               reinterpret_cast<T*>(y), reinterpret_cast<T*>(x));
            });
@@ -154,8 +174,11 @@ class InverseOfOne {
                                                                                     : n_ <= 64 ? 1
                                                                                                : 64)) {}
   std::size_t workspace() const {
-    return sizeof(T) * static_cast<std::size_t>(length_) +
-           sizeof(int) * static_cast<std::size_t>(Factors<T>::integers(n_));
+    std::size_t bytes = sizeof(T) * static_cast<std::size_t>(length_) +
+                        sizeof(int) * static_cast<std::size_t>(Factors<T>::integers(n_));
+    if constexpr (!is_complex<T>)
+      if (wants_panels<T>(n_)) return std::max(bytes, PanelLu<T>(n_, n_).workspace());
+    return bytes;
   }
 
   // again(a) writes the matrix once more.
@@ -164,7 +187,10 @@ class InverseOfOne {
     auto* work = reinterpret_cast<T*>(memory);
     auto* sums = reinterpret_cast<Part<T>*>(memory);
     Factors<T> factors(a, reinterpret_cast<int*>(work + length_), n_);
-    Part<T> size = row_sums(a, n_, sums);
+    bool in_panels = wants_panels<T>(n_);
+    if constexpr (!is_complex<T>)
+      if (in_panels && invert_in_panels(a, memory)) return {};
+    Part<T> size = in_panels ? std::numeric_limits<Part<T>>::infinity() : row_sums(a, n_, sums);
     if (std::isfinite(size)) {
       T* lu = is_shared_ ? work : a;
       if (is_shared_) std::copy_n(a, static_cast<std::int64_t>(n_) * n_, lu);
@@ -185,6 +211,19 @@ class InverseOfOne {
   }
 
  private:
+  // False if the matrix is singular, or may be.
+  bool invert_in_panels(T* a, std::byte* memory) const {
+    using Limits = std::numeric_limits<T>;
+    PanelLu<T> panels(n_, n_);
+    panels.begin_in(memory);
+    panels.read(a);
+    T size = panels.largest_row();
+    if (!std::isfinite(size) || panels.factorise() ||
+        !has_good_pivots<T>([&](int j) { return panels.pivot(j); }, n_, size))
+      return false;
+    return size * panels.invert(a) * Limits::epsilon() <= 1;
+  }
+
   void invert(T* lu, int* swaps, T* a, T* work) const {
     if (is_shared_) return invert_factorised(lu, n_, swaps, a);
     int order = n_, lwork = static_cast<int>(length_), info = 0;
@@ -208,7 +247,7 @@ PyObject* inverse(const Tensor& mat) {
                 InverseOfOne<T> one(a.rows);
                 double operations = 3.0 * static_cast<double>(a.rows) * static_cast<double>(a.rows * a.rows);
                 return compute_matrices(
-                    outcome, a, from, data, false, operations, one.workspace(), threads_of(a.rows),
+                    outcome, a, from, data, false, operations, one.workspace(), threads_of<T>(a.rows),
                     [&](auto& kernels, auto* mats, auto* made, std::int64_t, std::size_t count) {
                       return kernels.inverse(mats, made, static_cast<int>(a.rows), count);
                     },
