@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
 from suanzi.dtypes import dtype
+from suanzi.errata import errata
 from suanzi.standard import interfaces
 
 
@@ -47,3 +49,22 @@ def _kind(name: str) -> object:
         return name
     dt = dtype(name)
     return dt.kind.removeprefix("u"), dt.kind == "float" and dt.bits < 32
+
+
+@cache
+def _sources() -> tuple[set[str], dict[str, object]]:
+    clauses = {facts.clause for facts in interfaces().values()} | {"5.4", "6.4"}
+    return clauses, {erratum.id: erratum.tentative for erratum in errata()}
+
+
+def assert_reason(case: Case) -> None:
+    """Assert that a case names the clause, the example or the erratum that it follows from."""
+    reason, (clauses, tentative) = case.why, _sources()
+    assert reason.sentence, case.id
+    assert reason.clause, case.id
+    if reason.basis == "letter":
+        assert reason.clause in clauses, (case.id, reason)
+    if reason.basis == "reading" and not reason.clause.startswith("A."):
+        assert re.fullmatch(r"E\d+", reason.clause), (case.id, reason)
+    if reason.basis == "tentative":
+        assert tentative[reason.clause], (case.id, reason)

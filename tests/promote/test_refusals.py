@@ -109,11 +109,14 @@ def said(call: Callable[[], Any]) -> tuple[type, str] | None:
 
 @pytest.mark.parametrize("rules", sz.rule_sets())
 def test_the_core_refuses_what_python_refuses(rules: str) -> None:
-    """Arguments by name are Python's affair; by place, what was refused before is the core's."""
+    """Arguments by name are Python's affair; by place, what was refused before is the core's.
+
+    A third of the dtypes first, others under the next rules, with a third of them second.
+    """
     dtypes = [d for d in DTYPES if d.kind not in ("quantized", "char")]
-    refused = 0
+    refused, turn = 0, list(sz.rule_sets()).index(rules)
     with sz.promotion(rules):
-        for a in dtypes:
+        for a in dtypes[turn % 3 :: 3]:
             for b in dtypes[::3]:
                 x, y = sz.zeros((2,), a), sz.zeros((), b)
                 for name in OPERATORS:
@@ -128,7 +131,7 @@ def test_the_core_refuses_what_python_refuses(rules: str) -> None:
                 if first is not None:
                     assert again is not None
                     assert again[1].endswith(first[1].removeprefix("sub: "))
-    assert refused > 50
+    assert refused > 10
 
 
 def test_what_one_operator_refuses_is_not_its_class() -> None:

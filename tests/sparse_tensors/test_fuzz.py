@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
@@ -38,7 +38,7 @@ def anything(random: Random) -> Any:
 def test_an_answer_or_a_status(name: str) -> None:
     random = Random(name)
     counts, messages = 0, []
-    for _ in range(60):
+    for _ in range(25):
         x = make(random, random.choice(SHAPES), random.choice(NAMES), "coo", random.choice([0, 3]))
         args = [x, *(anything(random) for _ in range(random.randrange(4)))]
         random.shuffle(args)
@@ -65,6 +65,7 @@ def test_wrong_numbers_of_arguments(name: str) -> None:
             x.__suanzi_operator__(name, args, kwargs)
 
 
+@settings(max_examples=50)
 @given(data=st.data())
 def test_what_a_dictionary_of_sums_says(data: st.DataObject) -> None:
     shape = data.draw(st.lists(st.integers(1, 4), max_size=3).map(tuple))

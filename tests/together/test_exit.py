@@ -11,7 +11,7 @@ import pytest
 
 import suanzi as sz
 
-PARTS = 8
+PARTS = 4
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

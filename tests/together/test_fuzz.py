@@ -138,7 +138,7 @@ SHARE_MEMORY = """wrap_tensor contiguous reshape expand_dims squeeze transpose s
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-@settings(max_examples=25 if "SUANZI_EXPLORE" in os.environ else 12)
+@settings(max_examples=25 if "SUANZI_EXPLORE" in os.environ else 8)
 @given(data=st.data())
 def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
     function = operator_of(name)
@@ -176,7 +176,7 @@ def test_an_answer_or_a_status(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(SAME))
-@settings(max_examples=25)
+@settings(max_examples=16)
 @given(data=st.data())
 def test_the_same_as_numpy(name: str, data: st.DataObject) -> None:
     op = REGISTRY[name]

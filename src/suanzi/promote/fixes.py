@@ -125,9 +125,10 @@ def _casts(found: Answer) -> Iterator[_Option]:
     targets = [d for d in targets if d not in found.rules.casts]
     if not any(_is_complex(o) for o in found.operands):
         targets = [d for d in targets if d.kind != "complex"]  # exact, and of no use to anybody
+    where = scope(found)
     for group in [*([o] for o in (*tensors, *numbers)), tensors]:
         for target in targets:
-            tried = _try(found, group, target, losing)
+            tried = _try(found, where, group, target, losing)
             if tried is not None:
                 yield tried
 
@@ -137,7 +138,11 @@ def _is_complex(o: Operand) -> bool:
 
 
 def _try(
-    found: Answer, group: list[Operand], target: DType, losing: set[DType | None]
+    found: Answer,
+    where: tuple[Any, ...],
+    group: list[Operand],
+    target: DType,
+    losing: set[DType | None],
 ) -> _Option | None:
     """Cast the operands of a group to `target`, and ask the rule set again."""
     cast = [o for o in group if o.dtype is not target]
@@ -147,7 +152,7 @@ def _try(
         Operand(o.role if o.dtype else Role.ZERO_DIM, target) if o in cast else o
         for o in found.operands
     ]
-    result = _result(found, tuple(operands))
+    result = _result(found, where, tuple(operands))
     if result is None:
         return None
     lost = [
@@ -172,8 +177,8 @@ def _try(
 _results: dict[tuple[Any, ...], DType | None] = {}
 
 
-def _result(found: Answer, operands: tuple[Operand, ...]) -> DType | None:
-    key = *scope(found), operands
+def _result(found: Answer, where: tuple[Any, ...], operands: tuple[Operand, ...]) -> DType | None:
+    key = *where, operands
     if key not in _results:
         if len(_results) > 8192:
             _results.clear()
