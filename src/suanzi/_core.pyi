@@ -353,6 +353,19 @@ def random_permutation(tensor: Any, seed: int) -> None:
 def random_words(key: int, first: int, purpose: int, nonce: int, blocks: int) -> list[int]:
     """The words of blocks of Philox4x32-10."""
 
+class Launcher:
+    """A kernel of a device, and how its driver starts it."""
+
+    def __init__(self, entry: int, function: int, threads: int, shared: int, types: str) -> None:
+        """
+        The address of the driver's entry point and of the kernel, and the types of the values: f, d, Q, or q for all others.
+        """
+
+    def __call__(self, *args) -> int:
+        """
+        The status of a start: the grid in three numbers, the stream, and the values.
+        """
+
 def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None:
     """
     A tensor of plain, regular lists of numbers: bool, int64 or float64, and their kind and range.

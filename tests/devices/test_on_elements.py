@@ -115,11 +115,14 @@ def test_promotion_is_that_of_the_rule_set_in_force(device: str, rules: str) -> 
 
 def test_comparisons_by_value(device: str) -> None:
     with sz.promotion("numpy"):
-        x = sz.tensor([2**53 + 1, 2**53, -(2**63), 5])
-        y = sz.tensor([2.0**53, 2.0**53, -(2.0**63), np.nan], sz.float64)
+        x = sz.tensor([2**53 + 1, 2**53, -(2**63), 5, 7, -3, -3, 2**62 + 5, 0, 3])
+        y = sz.tensor([2.0**53, 2.0**53, -(2.0**63), np.nan, 7, -3, -2.5, 2.0**62, -1e-300, np.inf],
+                      sz.float64)  # fmt: skip
+        z = sz.cast(y[4:8], sz.int32)
         for function in (sz.equal, sz.less, sz.greater_equal):
-            got = function(x.to_device(device), y.to_device(device)).tolist()
-            assert got == function(x, y).tolist()
+            for a, b in ((x, y), (sz.cast(x, sz.uint64)[4:8], z)):
+                got = function(a.to_device(device), b.to_device(device)).tolist()
+                assert got == function(a, b).tolist()
 
 
 def test_where_clip_and_shapes(device: str) -> None:

@@ -31,6 +31,23 @@ def test_in_the_interpreter_of_pytorch() -> None:
     assert " passed" in done.stdout
 
 
+@pytest.mark.skipif(
+    importlib.util.find_spec("torch") is not None or "SUANZI_PYTHON_TORCH" not in os.environ,
+    reason="SUANZI_PYTHON_TORCH names no interpreter, or PyTorch is in this one",
+)
+def test_kernels_in_the_interpreter_of_triton() -> None:
+    paths = [str(HERE.parents[1] / "src"), str(HERE.parents[1]), *sys.path[1:]]
+    done = subprocess.run(
+        [os.environ["SUANZI_PYTHON_TORCH"], "-m", "pytest", "-q", "-n", "0",
+         "-p", "no:cacheprovider", str(HERE / "test_on_kernels.py")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TRITON_INTERPRET": "1"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if "skipped" in done.stdout and " passed" not in done.stdout:
+        pytest.skip("Triton is not installed there")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
 def test_import_imports_no_pytorch() -> None:
     code = "import sys, suanzi as sz; sz.Device('cuda'); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -28,9 +28,10 @@ def get_promotion() -> RuleSet:
 
     Where nothing was, it is what `set_promotion` put in force everywhere, else `cann`.
     """
+    global _everywhere
     found = _active.get(None) or _everywhere
     if found is None:
-        found = rule_set(DEFAULT)
+        found = _everywhere = rule_set(DEFAULT)
         _core.set_default_rules(found)
     return found
 

@@ -70,14 +70,18 @@ def _over(x: torch.Tensor, target: DType, made: torch.Tensor) -> torch.Tensor:
     largest = float(finfo(target).max)
     half = 2.0 ** (torch.frexp(torch.tensor(largest))[1].item() - 1 - target.mantissa_bits) / 2
     over = x.abs() > largest + half
-    end = largest if _largest_on_overflow(get_promotion(), target) else float("nan")
+    end = largest if largest_on_overflow(target) else float("nan")
     ends = torch.copysign(torch.full_like(x, end), x).to(made.dtype)
     return torch.where(over, ends.view(torch.uint8), made.view(torch.uint8)).view(made.dtype)
 
 
+def largest_on_overflow(target: DType) -> bool:
+    """Return whether the rule set in force makes overflow the largest number, as PyTorch does."""
+    return _largest_on_overflow(get_promotion(), target)
+
+
 @lru_cache(maxsize=64)
 def _largest_on_overflow(rules: object, target: DType) -> bool:
-    """Return whether the rule set in force makes overflow the largest number, as PyTorch does."""
     beyond = _core.cast(_core.full((), dtypes.float32, 1e30), target, False)
     return bool(beyond.item() == finfo(target).max)
 

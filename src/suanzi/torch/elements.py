@@ -110,7 +110,7 @@ def _compared(call: Call, arguments: dict[str, Any]) -> torch.Tensor:
 
 
 def _in_two(call: Call, name: str, x: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return a float64 and an int64 that have the same order as the numbers together."""
+    """Return a multiple of 2048 and what is left, towards zero: ordered one after the other."""
     if not isinstance(x, torch.Tensor):
         if isinstance(x, int) and not -(2**63) <= x < 2**64:
             raise call.missing(f"{name} is an integer beyond 64 bits")
@@ -125,16 +125,15 @@ def _in_two(call: Call, name: str, x: Any) -> tuple[torch.Tensor, torch.Tensor]:
     else:
         dt = SUANZI[x.dtype]
     if dt.kind in ("float", "bool") or dt.bits < 64:
-        high = x.to(torch.float64)
-        return high, torch.zeros_like(high, dtype=torch.int64)
+        wide = x.to(torch.float64)
+        high = torch.trunc(wide / 2048) * 2048
+        return high, torch.where(torch.isfinite(wide), torch.fmod(wide, 2048), 0.0)
     bits = x.view(torch.int64)
-    low = bits & 0x7FF
-    high = (
-        (bits >> 11).to(torch.float64)
-        if dt is dtypes.int64
-        else ((bits >> 11) & (2**53 - 1)).to(torch.float64)
-    )
-    return high * 2048.0, low
+    if dt is dtypes.int64:
+        high = torch.div(bits, 2048, rounding_mode="trunc")
+    else:
+        high = (bits >> 11) & (2**53 - 1)
+    return high.to(torch.float64) * 2048, (bits - high * 2048).to(torch.float64)
 
 
 for _name in KERNELS:
@@ -307,7 +306,7 @@ def allclose(call: Call, x: Any, y: Any, rtol: Any, atol: Any, equal_nan: Any) -
         finite, empty = torch.isfinite(b), (a != a) & (b != b)
     else:
         (ah, al), (bh, bl) = (_in_two(call, n, v) for n, v in given.items())
-        distance, size = ((ah - bh) + (al - bl).to(torch.float64)).abs(), (bh + bl).abs()
+        distance, size = ((ah - bh) + (al - bl)).abs(), (bh + bl).abs()
         alike, finite, empty = (ah == bh) & (al == bl), torch.isfinite(bh), (ah != ah) & (bh != bh)
     close = ((distance <= float(atol) + float(rtol) * size) & finite) | alike
     return (close | empty if equal_nan else close).all().reshape(1)

@@ -7,22 +7,57 @@ Everywhere else, and for calls that a kernel declines, PyTorch's expressions run
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 
 from suanzi.torch.ways import Way
 
 W = TypeVar("W", bound=Way)
+P = TypeVar("P", bound=Callable[..., Any])
 
 FAST: dict[str, Way] = {}
 """By the key of an operator, or ``kernel NAME`` for all that share an element-wise kernel."""
-_NONE: Mapping[str, Way] = {}
+
+
+class Plan(ABC):
+    """A kernel that was chosen for a call: the same call later needs no checks."""
+
+    operands: list[torch.Tensor]
+    """The tensors that it was made for, until it is kept."""
+
+    @abstractmethod
+    def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
+        """Return the result for tensors of the same dtypes, shapes and strides."""
+
+
+PLANNED: dict[str, Callable[..., Plan | None]] = {}
+"""What plans a call, by the same keys: it is called as a way is, and returns None to decline."""
+
+
+ROUNDED: set[str] = set()
+"""The keys whose kernels give PyTorch's bits: which of the two computes makes no difference."""
+MANY = 1 << 16
+"""From so many elements on, the first call of a kind compiles its kernel; else the second does."""
+
+
+def planned(*keys: str, rounded: bool = True) -> Callable[[P], P]:
+    """Declare what plans the calls of operators; `rounded`: whether results are PyTorch's."""
+
+    def declare(function: P) -> P:
+        PLANNED.update(dict.fromkeys(keys, function))
+        ROUNDED.update(keys if rounded else ())
+        return function
+
+    return declare
+
+
+def eager() -> bool:
+    """Return whether every call compiles its kernel, also the first and small ones."""
+    return os.environ.get("SUANZI_TRITON") == "1" or os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def fast(*keys: str) -> Callable[[W], W]:
@@ -37,23 +72,3 @@ def fast(*keys: str) -> Callable[[W], W]:
         return function
 
     return declare
-
-
-@cache
-def kernels(kind: str) -> Mapping[str, Way]:
-    """Return the table for a kind of PyTorch's devices, empty if no kernel runs there."""
-    if os.environ.get("SUANZI_TRITON") == "0" or importlib.util.find_spec("triton") is None:
-        return _NONE
-    if os.environ.get("TRITON_INTERPRET") != "1" and not _is_nvidia(kind):
-        return _NONE
-    importlib.import_module("suanzi.torch.triton")
-    return FAST
-
-
-def _is_nvidia(kind: str) -> bool:
-    """Return whether the device is NVIDIA's, from Ampere on: older ones lack bfloat16."""
-    return (
-        kind == "cuda"
-        and torch.version.cuda is not None
-        and torch.cuda.get_device_capability() >= (8, 0)
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from suanzi.promote.engine import Layer
 from suanzi.registry import Operator
 from suanzi.resolve import domains
 from suanzi.resolve.arguments import operands_of
+from suanzi.resolve.declare import REPEATED
 from suanzi.resolve.elementwise import promote
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
@@ -30,7 +32,8 @@ from suanzi.torch.checking import (
     signature,
 )
 from suanzi.torch.dtypes import SUANZI, TORCH, torch_dtype
-from suanzi.torch.fast import kernels
+from suanzi.torch.fast import FAST, MANY, PLANNED, ROUNDED, Plan, eager
+from suanzi.torch.loading import usable
 from suanzi.torch.tensor import TorchTensor, declare_running
 from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
 
@@ -66,12 +69,119 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if arguments.get("accumulate", "default") != "default":
         raise not_supported(op, device, "PyTorch has no exact sums")
     plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
-    table = kernels(call.place.type)
-    quick = table.get(key) or (table.get(f"kernel {op.kernel}") if op.kernel else None)
-    made = None if quick is None else in_name_of(op, device, lambda: quick(call, **plain))
+    made = _by_kernels(call, plain, args, kwargs) if usable(call.place.type) else None
     if made is None:
         made = in_name_of(op, device, lambda: function(call, **plain))
     return _wrapped(call, like, made)
+
+
+# ---- kernels of suanzi's own ---------------------------------------------------------------------
+
+_plans: dict[Any, tuple[Plan, tuple[int, ...], TorchTensor]] = {}
+"""By what a call depends on: its plan, which arguments are the operands, and what comes of it."""
+
+
+def _by_kernels(
+    call: Call, plain: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Return what a kernel of suanzi's own gives; None where there is none for the call."""
+    op = call.op
+    shared = f"kernel {op.kernel}"
+    try:
+        key = op.key if op.key in PLANNED else shared
+        planner = PLANNED.get(key)
+        if planner is not None and not _is_worth(key, op.key, plain, args):
+            return None
+        plan = None if planner is None else planner(call, **plain)
+        if plan is not None:
+            made = plan.run(plan.operands)
+            _keep(plan, TorchTensor(made, call.device), op.key, args, kwargs)
+            return made
+        quick = FAST.get(op.key) or FAST.get(shared)
+        return None if quick is None else in_name_of(op, call.device, lambda: quick(call, **plain))
+    except (StatusError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        warnings.warn(
+            f"{op.title}: its kernel failed on {call.device}, and PyTorch computes instead: "
+            f"{type(error).__name__}: {_first(error)}. SUANZI_TRITON=0 switches kernels off.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+_once: set[Any] = set()
+"""The calls that PyTorch computed once, by what they depend on."""
+
+
+def _is_worth(key: str, name: str, plain: Mapping[str, Any], args: tuple[Any, ...]) -> bool:
+    """Return whether to compile: not for the first small call, if PyTorch gives the same bits."""
+    if key not in ROUNDED or eager():
+        return True
+    if any(isinstance(x, torch.Tensor) and x.numel() >= MANY for x in plain.values()):
+        return True
+    try:
+        seen = _facts(name, args)
+        if seen in _once:
+            return True
+    except TypeError:
+        return False
+    if len(_once) >= _KEPT:
+        _once.clear()
+    _once.add(seen)
+    return False
+
+
+def _keep(
+    plan: Plan, made: TorchTensor, key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Keep a plan for calls that differ in their elements alone, and what it made as a model."""
+    plains = [x.plain if isinstance(x, TorchTensor) else None for x in args]
+    places = [next((i for i, x in enumerate(plains) if x is one), -1) for one in plan.operands]
+    plan.operands = []
+    if kwargs or -1 in places or get_promotion().on_loss != "ignore":
+        return
+    try:
+        if len(_plans) >= _KEPT:
+            _plans.clear()
+        _plans[_facts(key, args)] = plan, tuple(places), made
+        assert made.likeness
+        made.destroy()
+    except TypeError:  # an argument that is not hashable
+        return
+
+
+def _facts(key: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a plan depends on."""
+    parts = [key, get_promotion(), domains.chosen()]
+    for x in args:
+        kind = type(x)
+        if kind is TorchTensor:
+            parts.append(x._likeness or x.likeness)
+        elif kind is float or isinstance(x, float | complex | np.generic):
+            parts += (kind, repr(x))
+        else:
+            parts += (kind, x)
+    return tuple(parts)
+
+
+def again(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return the result of a call whose plan was kept, or NotImplemented."""
+    if kwargs:
+        return NotImplemented
+    try:
+        found = _plans.get(_facts(key, args))
+    except (TypeError, StatusError):
+        return NotImplemented
+    if found is None:
+        return NotImplemented
+    plan, places, like = found
+    try:
+        made = plan.run([args[i]._plain for i in places])
+    except (AttributeError, RuntimeError, MemoryError):
+        return NotImplemented  # what is wrong is found, and named, on the long way
+    return TorchTensor.made(made, like)
 
 
 def _device_of(op: Operator, arguments: Mapping[str, Any]) -> Device:
@@ -237,4 +347,5 @@ def wrapped(device: Device, x: torch.Tensor) -> TorchTensor:
     return TorchTensor(x, device)
 
 
-declare_running(run)
+declare_running(run, again)
+REPEATED[TorchTensor] = again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,13 +32,14 @@ class _Running:
     """What the methods call; modules above set it."""
 
     run: Callable[..., Any]
+    again: Callable[..., Any]
     get: Callable[..., Any]
     put: Callable[..., Any]
 
 
-def declare_running(run: Callable[..., Any]) -> None:
-    """Say what runs operators."""
-    _Running.run = staticmethod(run)
+def declare_running(run: Callable[..., Any], again: Callable[..., Any]) -> None:
+    """Say what runs operators, and what runs calls that were checked before."""
+    _Running.run, _Running.again = staticmethod(run), staticmethod(again)
 
 
 def declare_subscripts(get: Callable[..., Any], put: Callable[..., Any]) -> None:
@@ -58,6 +60,27 @@ class TorchTensor(Elsewhere):
         self._device = device
         self._dtype = SUANZI[plain.dtype]
         self._shape = tuple(plain.shape)
+        self._likeness = 0
+
+    @classmethod
+    def made(cls, plain: torch.Tensor, like: TorchTensor) -> TorchTensor:
+        """Return a tensor of the dtype, shape, strides and device of another."""
+        one = cls.__new__(cls)
+        one._plain, one._device, one._dtype = plain, like._device, like._dtype
+        one._shape, one._likeness = like._shape, like._likeness
+        return one
+
+    @property
+    def likeness(self) -> int:
+        """A number that tensors of one dtype, shape, strides and device share."""
+        if not self._likeness:
+            plain = self.plain
+            facts = self._dtype, self._shape, plain.stride(), plain.device
+            if len(_likenesses) > _MOST_LIKENESSES:
+                _likenesses.clear()
+            self._likeness = _likenesses.get(facts, 0) or next(_numbers)
+            _likenesses[facts] = self._likeness
+        return self._likeness
 
     # ---- what it is ------------------------------------------------------------------------------
 
@@ -220,8 +243,13 @@ class TorchTensor(Elsewhere):
         return int(self)
 
     def __neg__(self) -> TorchTensor:
-        made: TorchTensor = _Running.run("negative", (self,), {})
-        return made
+        made = _Running.again("negative", (self,), {})
+        return _Running.run("negative", (self,), {}) if made is NotImplemented else made
+
+
+_likenesses: dict[tuple[Any, ...], int] = {}
+_numbers = count(1)
+_MOST_LIKENESSES = 1 << 16
 
 
 def fetched(x: torch.Tensor) -> Tensor:

@@ -5,7 +5,9 @@ contracting products and sums and without flushing subnormal numbers, and starts
 driver on PyTorch's current stream. :func:`suanzi.torch.fast.fast` declares for which operators::
 
     from suanzi.torch.fast import fast
-    from suanzi.torch.triton.launching import launch
+    # Each declares kernels of some operators, by being imported.
+from suanzi.torch.triton import elements  # noqa: F401
+from suanzi.torch.triton.launching import launch
 
     @triton.jit
     def _rows(x, out, columns, BLOCK: tl.constexpr): ...
@@ -27,6 +29,8 @@ that depend on elements are flags: pass ``pending.slot(call.place, error)``, a t
 and store 1 to it.
 """
 
+# Each declares kernels of some operators, by being imported.
+from suanzi.torch.triton import elements  # noqa: F401
 from suanzi.torch.triton.launching import launch
 
 __all__ = ["launch"]

@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import ctypes
-import struct
-import threading
 from functools import cache
 from typing import Any
 
 import torch
 
+from suanzi import _core
 from suanzi.status import InternalError
 
 _MAX_DYNAMIC_SHARED = 8
 _PLAIN_SHARED = 48 * 1024
 _INVALID_CONTEXT = 201
 _NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
-_FORMATS = {
-    "i1": "b", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I",
-    "u64": "Q", "fp32": "f", "fp64": "d",
-}  # fmt: skip
+_FORMATS = {"u64": "Q", "fp32": "f", "fp64": "d"}
+stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+"""Returns the address of PyTorch's current stream on a device."""
+
+
+@cache
+def has_several() -> bool:
+    """Return whether there are several devices: the current one may then be another."""
+    return torch.cuda.device_count() > 1
+
+
+def _quick_empty() -> Any:
+    """Return what Inductor's programs allocate with, where PyTorch has it."""
+    try:
+        return torch._C._dynamo.guards._empty_strided_cuda
+    except AttributeError:
+        return None
+
+
+_EMPTY = _quick_empty()
+
+
+def empty(
+    shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype, place: torch.device
+) -> torch.Tensor:
+    """Return a tensor of elements that are not set."""
+    if _EMPTY is None or place.type != "cuda" or has_several():
+        return torch.empty_strided(shape, strides, dtype=dtype, device=place)
+    made: torch.Tensor = _EMPTY(shape, strides, dtype)
+    return made
 
 
 @cache
@@ -55,10 +80,9 @@ class Handle:
     def __init__(
         self, image: bytes, name: str, types: list[str], threads: int, shared: int, device: int
     ) -> None:
-        self._device = device
-        self._several = torch.cuda.device_count() > 1
+        self.device = device
         with torch.cuda.device(device):
-            torch.cuda.current_stream(device).query()  # there is a context from here on
+            torch.cuda.currentstream(device).query()  # there is a context from here on
             module, function = ctypes.c_void_p(), ctypes.c_void_p()
             loaded = _library().cuModuleLoadData(ctypes.byref(module), image)
             _check(loaded, f"{name} was not loaded")
@@ -67,40 +91,22 @@ class Handle:
             if shared > _PLAIN_SHARED:
                 allowed = _library().cuFuncSetAttribute(function, _MAX_DYNAMIC_SHARED, shared)
                 _check(allowed, f"{name} needs {shared} bytes of shared memory")
-        self._start = _library().cuLaunchKernel
-        self._function, self._threads, self._shared = function, threads, shared
         # Triton's kernels end with two pointers to scratch memory, which these do not use.
-        formats = ["Q" if t[0] == "*" else _FORMATS[t] for t in types] + ["Q", "Q"]
-        self._packing = struct.Struct("@" + "".join(formats))
-        self._offsets = [
-            struct.calcsize("@" + "".join(formats[:i]) + "0" + one) for i, one in enumerate(formats)
-        ]
-        self._memory = threading.local()
-
-    def _buffers(self) -> tuple[Any, Any]:
-        """Return this thread's memory for parameters, and the addresses of each there."""
-        buffer = ctypes.create_string_buffer(self._packing.size)
-        base = ctypes.addressof(buffer)
-        places = (ctypes.c_void_p * len(self._offsets))(*[base + at for at in self._offsets])
-        self._memory.both = buffer, places
-        return buffer, places
+        formats = ["Q" if t[0] == "*" else _FORMATS.get(t, "q") for t in types] + ["Q", "Q"]
+        entry = ctypes.cast(_library().cuLaunchKernel, ctypes.c_void_p).value
+        assert entry is not None
+        assert function.value is not None
+        self.launcher = _core.Launcher(entry, function.value, threads, shared, "".join(formats))
 
     def start(self, grid: tuple[int, int, int], values: tuple[Any, ...]) -> None:
         """Start the kernel on the current stream; tensors are given by their addresses."""
-        if self._several and torch.cuda.current_device() != self._device:
-            with torch.cuda.device(self._device):
+        device = self.device
+        if has_several() and torch.cuda.current_device() != device:
+            with torch.cuda.device(device):
                 return self.start(grid, values)
-        try:
-            buffer, places = self._memory.both
-        except AttributeError:
-            buffer, places = self._buffers()
-        self._packing.pack_into(buffer, 0, *values, 0, 0)
-        stream = torch._C._cuda_getCurrentRawStream(self._device)
-        given = (self._function, *grid, self._threads, 1, 1, self._shared, ctypes.c_void_p(stream),
-                 places, None)  # fmt: skip
-        code = self._start(*given)
+        code = self.launcher(*grid, stream(device), *values, 0, 0)
         if code == _INVALID_CONTEXT:  # a thread in which PyTorch has not called CUDA yet
-            _use_context(self._device)
-            code = self._start(*given)
+            _use_context(device)
+            code = self.launcher(*grid, stream(device), *values, 0, 0)
         if code:
             _check(code, f"a kernel was not started, grid {grid}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
@@ -47,7 +48,8 @@ def launch(
     """Start a kernel on the device of its first tensor; see :mod:`suanzi.torch.triton`."""
     constants = {} if constexprs is None else constexprs
     if not is_compiled(kernel):
-        kernel[tuple(grid)](*args, **constants)
+        with np.errstate(all="ignore"):
+            kernel[tuple(grid)](*args, **constants)
         return
     seen, values, device = [], [], 0
     for x in args:

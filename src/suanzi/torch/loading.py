@@ -1,0 +1,30 @@
+"""When kernels of suanzi's own are used: they are loaded for the first device that runs them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from functools import cache
+
+import torch
+
+
+@cache
+def usable(kind: str) -> bool:
+    """Return whether kernels run on a kind of PyTorch's devices; the first such loads them."""
+    if os.environ.get("SUANZI_TRITON") == "0" or importlib.util.find_spec("triton") is None:
+        return False
+    if os.environ.get("TRITON_INTERPRET") != "1" and not _is_nvidia(kind):
+        return False
+    importlib.import_module("suanzi.torch.triton")
+    return True
+
+
+def _is_nvidia(kind: str) -> bool:
+    """Return whether the device is NVIDIA's, from Ampere on: older ones lack bfloat16."""
+    return (
+        kind == "cuda"
+        and torch.version.cuda is not None
+        and torch.cuda.get_device_capability() >= (8, 0)
+    )

@@ -1,0 +1,294 @@
+"""Element-wise operators on a device: one kernel for each, promotion and broadcasting inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from suanzi import _core, dtypes
+from suanzi.dtypes import DType, iinfo
+from suanzi.ops.rounding import RoundMode
+from suanzi.resolve import domains
+from suanzi.shapes import broadcast_shapes
+from suanzi.status import DivisionByZero, InvalidArgument, StatusError
+from suanzi.torch import elements as floor
+from suanzi.torch import pending
+from suanzi.torch.casts import largest_on_overflow
+from suanzi.torch.dtypes import TORCH
+from suanzi.torch.fast import Plan, planned
+from suanzi.torch.kernels import KERNELS
+from suanzi.torch.tensor import placed
+from suanzi.torch.triton.driver import Handle, empty, has_several, stream
+from suanzi.torch.triton.launching import is_compiled, launch, prepare
+from suanzi.torch.triton.layouts import Laid, laid
+from suanzi.torch.triton.operations import expression, has_table, is_function, trouble
+from suanzi.torch.triton.writing import FLOAT8, KNOWN, Body, Operand, kernel_of, lane_of, written
+from suanzi.torch.ways import Call
+
+_ADDRESSES = {
+    dtypes.bool: "*i1", dtypes.float16: "*fp16", dtypes.bfloat16: "*bf16", dtypes.float32: "*fp32",
+    dtypes.float64: "*fp64", **dict.fromkeys(FLOAT8, "*u8"),
+    **{dt: f"*{dt.kind[0]}{dt.bits}" for dt in KNOWN if dt.kind in ("int", "uint")},
+}  # fmt: skip
+_NUMBERS = {
+    dtypes.float32: "fp32", dtypes.float64: "fp64", dtypes.int64: "i64", dtypes.uint64: "u64",
+    dtypes.uint32: "u32",
+}  # fmt: skip
+
+
+class ElementPlan(Plan):
+    """A call that was checked, and the kernel that computes it."""
+
+    def __init__(
+        self, call: Call, body: Body, given: list[Any], error: Callable[[], StatusError] | None
+    ) -> None:
+        tensors = [x for x in given if isinstance(x, torch.Tensor)]
+        shape = broadcast_shapes([tuple(x.shape) for x in tensors])
+        assert shape is not None
+        found = laid(shape, [
+            (tuple(x.shape), tuple(x.stride())) if isinstance(x, torch.Tensor) else None
+            for x in given
+        ])  # fmt: skip
+        if found is None:
+            raise NotImplementedError
+        self._laid: Laid = found
+        self._place, self._shape, self._result = call.place, shape, TORCH[body.result]
+        self.operands = tensors
+        self._body, self._error = body, error
+        self._kernel = kernel_of(written(body, found.pattern))
+        self._numbers = tuple(
+            _item(x, one.target)
+            for x, one in zip(given, body.operands, strict=True)
+            if one.is_number
+        )
+        self._rest = (*found.sizes, *(s for row in found.strides for s in row))
+        self._constants = dict(found.constants)
+        self._are_numbers = [one.is_number for one in body.operands]
+        self._handles: dict[bool, Handle] = {}
+        self._plain = not any(self._are_numbers) and error is None and not has_several()
+        self._table = _table(call.op.kernel, body.result, call.place) if body.table else None
+        self._before = () if self._table is None else (self._table.data_ptr(),)
+        self._tail = (*self._before, *self._rest, 0, 0)
+        self._index = call.place.index or 0
+
+    def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
+        """Return the result for other tensors of the same dtypes, shapes and strides."""
+        laid_out = self._laid
+        out = empty(self._shape, laid_out.out, self._result, self._place)
+        if not laid_out.programs:
+            return out
+        if not is_compiled(self._kernel):
+            self._interpreted(plains, out)
+            return out
+        addresses = [x.data_ptr() for x in plains]
+        low = 0
+        for address in addresses:
+            low |= address
+        handle = self._handles.get(low & 15 == 0) or self._prepared(low & 15 == 0)
+        if self._plain:
+            code = handle.launcher(
+                laid_out.programs, 1, 1, stream(self._index), *addresses, out.data_ptr(),
+                *self._tail,
+            )  # fmt: skip
+            if not code:
+                return out
+        flags = [] if self._error is None else [pending.slot(self._place, self._error).data_ptr()]
+        tensors, numbers = iter(addresses), iter(self._numbers)
+        first = [next(numbers if is_number else tensors) for is_number in self._are_numbers]
+        grid = laid_out.programs, 1, 1
+        handle.start(grid, (*first, out.data_ptr(), *flags, *self._before, *self._rest))
+        return out
+
+    def _prepared(self, aligned: bool) -> Handle:
+        size = "i64" if self._laid.pattern.wide else "i32"
+        seen: list[tuple[str, Any]] = [
+            (_NUMBERS.get(lane_of(one.target), "i32"), False)
+            if one.is_number
+            else (_ADDRESSES[one.source], aligned)
+            for one in self._body.operands
+        ]
+        seen += [(_ADDRESSES[self._body.result], True)]
+        seen += [("*u8", False)] if self._error else []
+        seen += [(_ADDRESSES[self._body.result], True)] if self._table is not None else []
+        seen += [(size, n % 16 == 0) for n in self._rest]
+        made = prepare(self._kernel, seen, self._constants, self._index, self._laid.warps)
+        self._handles[aligned] = made
+        return made
+
+    def _interpreted(self, plains: list[torch.Tensor], out: torch.Tensor) -> None:
+        """Run in Triton's interpreter, which takes numbers in tensors of one element."""
+        held = [x.view(torch.uint8) if x.dtype.itemsize == 1 and x.is_floating_point() else x
+                for x in (*plains, out)]  # fmt: skip
+        flags = [] if self._error is None else [pending.slot(self._place, self._error)]
+        tables = [] if self._table is None else [self._table]
+        given = [*held, *flags, *tables, *self._rest]
+        launch(self._kernel, (self._laid.programs,), given, self._constants)
+
+
+@cache
+def _table(kernel: str, dt: DType, place: torch.device) -> torch.Tensor:
+    """Return the CPU's results for all 65,536 inputs of a 16-bit dtype."""
+    every = _core.empty((1 << 16,), dt)
+    every.storage.memory[: every.nbytes] = np.arange(1 << 16, dtype=np.uint16).tobytes()
+    return placed(_core.run_operator(kernel, [every], dt)[0], place)
+
+
+def _item(x: Any, dt: DType) -> Any:
+    """Return a number rounded once to a dtype, as the value of a kernel's parameter."""
+    made = _core.cast(_as_tensor(x), dt, False)
+    return made.item() if dt.kind != "bool" else int(bool(made.item()))
+
+
+def _as_tensor(x: Any) -> Any:
+    if isinstance(x, np.generic | np.ndarray):
+        x = x.item()
+    if isinstance(x, bool):
+        return _core.full((), dtypes.bool, x)
+    if isinstance(x, int) and -(2**63) <= x < 2**64:
+        return _core.full((), dtypes.int64 if x < 2**63 else dtypes.uint64, x)
+    return _core.full((), dtypes.float64, float(x))
+
+
+def _plan(
+    call: Call,
+    given: Mapping[str, Any],
+    targets: Mapping[str, DType],
+    made: tuple[str, DType],
+    *,
+    troubles: str = "",
+    error: Callable[[], StatusError] | None = None,
+    saturates: bool = False,
+    table: bool = False,
+) -> ElementPlan | None:
+    """Return the plan of a call, or None where no kernel is."""
+    result, operands, values = call.result.dtype, [], []
+    compiled = is_compiled(kernel_of("def kernel():\n    pass\n"))
+    for name, x in given.items():
+        target = targets[name]
+        if isinstance(x, torch.Tensor):
+            source, is_number = call.dtypes[name], False
+        elif isinstance(x, complex):
+            return None
+        else:
+            source, is_number = target, compiled
+            if not compiled:
+                x = floor.rounded(floor.number(x, target, call.place), target, target)
+        if source not in KNOWN or target not in KNOWN:
+            return None
+        operands.append(Operand(source, target, is_number))
+        values.append(x)
+    if result not in KNOWN or any(isinstance(x, torch.Tensor) and (x.is_conj() or x.is_neg())
+                                  for x in values):  # fmt: skip
+        return None
+    largest = any(
+        dt in FLOAT8 and not dt.has_infinity and largest_on_overflow(dt)
+        for dt in (result, *targets.values())
+    )
+    body = Body(tuple(operands), *made, result, troubles, saturates, largest, table)
+    try:
+        return ElementPlan(call, body, values, error)
+    except NotImplementedError:
+        return None
+
+
+_INEXACT = {f"kernel {name}" for name in KERNELS if is_function(name)}
+
+
+@planned(*_INEXACT, rounded=False)
+@planned(*({f"kernel {name}" for name in KERNELS} - _INEXACT))
+def elementwise(call: Call, **arguments: Any) -> ElementPlan | None:
+    """Return the plan of an operator whose operands are all promoted."""
+    op, dt = call.op, call.promoted
+    assert op.kernel is not None
+    made = expression(op.kernel, dt)
+    if made is None or call.compares_exactly or (op.domain is not None and domains.matter()):
+        return None
+    troubles = trouble(op.kernel, dt)
+    error = _error(call, op.kernel, list(arguments)[-1]) if troubles else None
+    targets = dict.fromkeys(arguments, dt)
+    table = has_table(op.kernel, dt)
+    return _plan(call, arguments, targets, made, troubles=troubles, error=error, table=table)
+
+
+def _error(call: Call, kernel: str, last: str) -> Callable[[], StatusError]:
+    title = call.op.title
+    if "shift" in kernel:
+        words = f"{last} contains a shift below 0; shift the other way."
+    elif "pow" in kernel:
+        words = (
+            f"{last} contains a number below 0, and integers have no power of it; cast to "
+            "floating-point first."
+        )
+    else:
+        words = (
+            f"{last} contains a zero, and integers have no result for it; divide floats, or "
+            "replace the zeros with sz.where first."
+        )
+        return lambda: DivisionByZero(f"{title}: {words}")
+    return lambda: InvalidArgument(f"{title}: {words}")
+
+
+@planned("where", "array_api:where")
+def where(call: Call, condition: Any, **operands: Any) -> ElementPlan | None:
+    """Return the plan of a choice between two operands, in the promoted dtype."""
+    dt = call.promoted
+    given = {"condition": condition, **operands}
+    targets = {"condition": dtypes.bool, **dict.fromkeys(operands, dt)}
+    return _plan(call, given, targets, ("tl.where(a0, a1, a2)", lane_of(dt)))
+
+
+@planned("cast")
+def cast(
+    call: Call, input: torch.Tensor, type: Any, saturate: bool, layout: Any
+) -> ElementPlan | None:
+    """Return the plan of a copy in another dtype."""
+    dt = call.dtypes["input"]
+    if layout is not None or dt is call.result.dtype:
+        return None
+    made = ("a0", lane_of(dt))
+    return _plan(call, {"input": input}, {"input": dt}, made, saturates=bool(saturate))
+
+
+@planned("logical_not")
+def logical_not(call: Call, x: torch.Tensor) -> ElementPlan | None:
+    """Return the plan of whether elements are zero."""
+    made = expression("logical_not", call.promoted)
+    return None if made is None else _plan(call, {"x": x}, {"x": call.promoted}, made)
+
+
+@planned("rint")
+def rint(call: Call, x: torch.Tensor, mode: Any) -> ElementPlan | None:
+    """Return the plan of a rounding in a mode."""
+    name = mode.value if isinstance(mode, RoundMode) else RoundMode[str(mode).upper()].value
+    made = expression(name, call.promoted)
+    return None if made is None else _plan(call, {"x": x}, {"x": call.promoted}, made)
+
+
+@planned("clip")
+def clip(call: Call, input: torch.Tensor, low: Any, high: Any) -> ElementPlan | None:
+    """Return the plan of limits: `high` wins where they cross."""
+    dt = call.dtypes["input"]
+    given, made = {"input": input}, "a0"
+    for name, limit, kernel in (("low", low, "max"), ("high", high, "min")):
+        if limit is None:
+            continue
+        found = expression(kernel, dt)
+        if found is None:
+            return None
+        step = found[0].replace("a1", f"a{len(given)}")
+        made = step.replace("a0", f"({made})")
+        given[name] = _bound(limit, dt)
+    if len(given) == 1:
+        return None
+    return _plan(call, given, dict.fromkeys(given, dt), (made, lane_of(dt)))
+
+
+def _bound(limit: Any, dt: DType) -> Any:
+    if isinstance(limit, torch.Tensor) or dt.kind not in ("int", "uint"):
+        return limit
+    limit = limit.item() if hasattr(limit, "item") else limit
+    return int(min(max(limit, iinfo(dt).min), iinfo(dt).max))
