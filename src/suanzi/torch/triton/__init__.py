@@ -30,7 +30,14 @@ and store 1 to it.
 """
 
 # Each declares kernels of some operators, by being imported.
-from suanzi.torch.triton import elements  # noqa: F401
+from suanzi.torch.triton import (  # noqa: F401
+    elements,
+    norms,
+    reducing,
+    scanning,
+    softmaxes,
+    turning,
+)
 from suanzi.torch.triton.launching import launch
 
 __all__ = ["launch"]

@@ -1,0 +1,227 @@
+"""layer_norm, rms_norm and their gradients over the last axes.
+
+A program has some whole rows in registers; float32 is computed in float64, narrower floats in
+float32. Rows that do not fit are cut: means and squared distances of parts are joined in a fixed
+order. Gradients of weights are summed by each program over its rows, then over programs.
+"""
+
+# ruff: noqa: F821  ("fp64" is Triton's name of a type)
+
+import math
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from suanzi.torch.casts import cast
+from suanzi.torch.dtypes import TORCH
+from suanzi.torch.fast import fast
+from suanzi.torch.triton.launching import launch
+from suanzi.torch.triton.tiles import FLOATS, PART, block_of, tiles, warps_of
+from suanzi.torch.ways import Call
+
+
+@triton.jit
+def _weighted(y, weight, bias, offset, column, n, HAS_W: tl.constexpr, HAS_B: tl.constexpr,
+              wide: tl.constexpr):  # fmt: skip
+    if HAS_W:
+        w = tl.load(weight + column, column < n, 0.0).to(wide)
+        y = y * (w + (tl.zeros((1,), tl.float64) + offset).to(wide))[None, :]
+    if HAS_B:
+        y = y + tl.load(bias + column, column < n, 0.0).to(wide)[None, :]
+    return y
+
+
+@triton.jit
+def _rows(x, weight, bias, out, rows, n, step, eps: "fp64", offset: "fp64", CENTRED: tl.constexpr,
+          HAS_W: tl.constexpr, HAS_B: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr,
+          BLOCK: tl.constexpr):  # fmt: skip
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, BLOCK)
+    inside = (row < rows)[:, None] & (column < n)[None, :]
+    v = tl.load(x + row[:, None] * step + column[None, :], inside, 0.0).to(wide)
+    if CENTRED:
+        mean = tl.sum(v, 1).to(tl.float64) / n
+        v = tl.where(inside, v - mean.to(wide)[:, None], 0.0)
+    square = tl.sum(v * v, 1).to(tl.float64) / n
+    y = v * (1.0 / tl.sqrt(square + eps)).to(wide)[:, None]
+    y = _weighted(y, weight, bias, offset, column, n, HAS_W, HAS_B, wide)
+    tl.store(out + row[:, None] * n + column[None, :], y.to(out.dtype.element_ty), inside)
+
+
+@triton.jit
+def _parts(x, means, squares, n, step, parts, CENTRED: tl.constexpr, WIDE: tl.constexpr,
+           BLOCK: tl.constexpr):  # fmt: skip
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    row, part = tl.program_id(0).to(tl.int64) // parts, tl.program_id(0).to(tl.int64) % parts
+    column = part * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + row * step + column, column < n, 0.0).to(wide)
+    if CENTRED:
+        mean = tl.sum(v, 0).to(tl.float64) / tl.minimum(n - part * BLOCK, BLOCK)
+        v = tl.where(column < n, v - mean.to(wide), 0.0)
+        tl.store(means + row * parts + part, mean)
+    tl.store(squares + row * parts + part, tl.sum(v * v, 0).to(tl.float64))
+
+
+@triton.jit
+def _join(means, squares, n, parts, CENTRED: tl.constexpr, PART: tl.constexpr,
+          BLOCK: tl.constexpr):  # fmt: skip
+    """The mean and the mean square of a row, stored after those of the parts of all rows."""
+    row = tl.program_id(0).to(tl.int64)
+    end = tl.num_programs(0).to(tl.int64) * parts + row
+    column = tl.arange(0, BLOCK)
+    mean = tl.zeros((BLOCK,), tl.float64)
+    if CENTRED:
+        for start in range(0, parts, BLOCK):
+            at = start + column
+            count = tl.where(at == parts - 1, n - (tl.full((1,), parts, tl.int64) - 1) * PART, PART)
+            mean += tl.load(means + row * parts + at, at < parts, 0.0) * count.to(tl.float64)
+        tl.store(means + end, tl.sum(mean, 0) / n)
+    middle = tl.sum(mean, 0) / n
+    total = tl.zeros((BLOCK,), tl.float64)
+    for start in range(0, parts, BLOCK):
+        at = start + column
+        total += tl.load(squares + row * parts + at, at < parts, 0.0)
+        if CENTRED:
+            count = tl.where(at == parts - 1, n - (tl.full((1,), parts, tl.int64) - 1) * PART, PART)
+            d = tl.load(means + row * parts + at, at < parts, 0.0) - middle
+            total += tl.where(at < parts, d * d * count.to(tl.float64), 0.0)
+    tl.store(squares + end, tl.sum(total, 0) / n)
+
+
+@triton.jit
+def _finish(x, weight, bias, out, means, squares, n, step, parts, eps: "fp64", offset: "fp64",
+            CENTRED: tl.constexpr, HAS_W: tl.constexpr, HAS_B: tl.constexpr, WIDE: tl.constexpr,
+            BLOCK: tl.constexpr):  # fmt: skip
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    row, part = tl.program_id(0).to(tl.int64) // parts, tl.program_id(0).to(tl.int64) % parts
+    column = part * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + row * step + column, column < n, 0.0).to(wide)
+    if CENTRED:
+        v = v - tl.load(means + row).to(wide)
+    y = v * (1.0 / tl.sqrt(tl.load(squares + row) + eps)).to(wide)
+    y = _weighted(y[None, :], weight, bias, offset, column, n, HAS_W, HAS_B, wide)
+    tl.store(out + row * n + column[None, :], y.to(out.dtype.element_ty), (column < n)[None, :])
+
+
+@triton.jit
+def _backward(grad, x, weight, out, weights, biases, rows, n, each, eps: "fp64", offset: "fp64",
+              CENTRED: tl.constexpr, HAS_W: tl.constexpr, HAS_B: tl.constexpr,
+              WIDE: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    program = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    inside = column < n
+    w = tl.full((BLOCK,), 1.0, wide)
+    if HAS_W:
+        w = tl.load(weight + column, inside, 0.0).to(wide)
+        w = w + (tl.zeros((1,), tl.float64) + offset).to(wide)
+    by_weight = tl.zeros((BLOCK,), wide)
+    by_bias = tl.zeros((BLOCK,), wide)
+    for i in range(each):
+        row = program * each + i
+        here = inside & (row + 0 * column < rows)
+        v = tl.load(x + row * n + column, here, 0.0).to(wide)
+        g = tl.load(grad + row * n + column, here, 0.0).to(wide)
+        if CENTRED:
+            mean = tl.sum(v, 0).to(tl.float64) / n
+            v = tl.where(here, v - mean.to(wide), 0.0)
+        root = (1.0 / tl.sqrt(tl.sum(v * v, 0).to(tl.float64) / n + eps)).to(wide)
+        y = v * root
+        along = tl.where(here, g * w, 0.0)
+        back = (tl.sum(tl.where(here, along * y, 0.0), 0).to(tl.float64) / n).to(wide)
+        made = along - y * back
+        if CENTRED:
+            made = made - (tl.sum(along, 0).to(tl.float64) / n).to(wide)
+        tl.store(out + row * n + column, (made * root).to(out.dtype.element_ty), here)
+        if HAS_W:
+            by_weight += tl.where(here, g * y, 0.0)
+        if HAS_B:
+            by_bias += tl.where(here, g, 0.0)
+    if HAS_W:
+        tl.store(weights + program * n + column, by_weight, inside)
+    if HAS_B:
+        tl.store(biases + program * n + column, by_bias, inside)
+
+
+def _count(shape: Any) -> int:
+    return int(shape) if isinstance(shape, int) else math.prod(int(n) for n in shape)
+
+
+def _flat(call: Call, name: str, x: torch.Tensor | None) -> torch.Tensor | None:
+    return None if x is None else cast(x, call.dtypes[name], call.result.dtype).reshape(-1)
+
+
+@fast("nn:layer_norm", "nn:rms_norm")
+def norm(
+    call: Call, x: torch.Tensor, normalized_shape: Any, weight: torch.Tensor | None, eps: float,
+    bias: torch.Tensor | None = None, offset: float = 0.0,
+) -> Any:  # fmt: skip
+    """Return rows with mean 0 and variance 1, or with mean square 1, weighted."""
+    target, n = call.result.dtype, _count(normalized_shape)
+    if target.name not in FLOATS or not x.numel():
+        return None
+    given = cast(x, call.dtypes["x"], target).reshape(-1, n)
+    given = given if given.stride(1) == 1 or n == 1 else given.contiguous()
+    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
+    by, plus = (
+        _flat(call, "weight", weight),
+        _flat(call, "bias", bias) if bias is not None else None,
+    )
+    rows, step, wide = len(given), given.stride(0), target.bits == 32
+    facts = {"CENTRED": call.op.name == "layer_norm", "HAS_W": by is not None,
+             "HAS_B": plus is not None, "WIDE": wide}  # fmt: skip
+    scales = [out if by is None else by, out if plus is None else plus, out]
+    block = block_of(n, wide)
+    if block:
+        each, warps = tiles(block)
+        launch(_rows, (triton.cdiv(rows, each),),
+               [given, *scales, rows, n, step, float(eps), float(offset)],
+               {**facts, "ROWS": each, "BLOCK": block}, warps=warps)  # fmt: skip
+        return out
+    parts = triton.cdiv(n, PART)
+    means, squares = torch.empty((2, rows * (parts + 1)), dtype=torch.float64, device=x.device)
+    part = {"CENTRED": facts["CENTRED"]}
+    launch(_parts, (rows * parts,), [given, means, squares, n, step, parts],
+           {**part, "WIDE": wide, "BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
+    launch(_join, (rows,), [means, squares, n, parts], {**part, "PART": PART, "BLOCK": 1024})
+    launch(_finish, (rows * parts,),
+           [given, *scales, means[rows * parts :], squares[rows * parts :], n, step, parts,
+            float(eps), float(offset)],
+           {**facts, "BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
+    return out
+
+
+@fast("nn:layer_norm_bwd", "nn:rms_norm_bwd")
+def norm_bwd(
+    call: Call, out_grad: torch.Tensor, x: torch.Tensor, normalized_shape: Any,
+    weight: torch.Tensor | None, eps: float, bias: torch.Tensor | None = None, offset: float = 0.0,
+) -> Any:  # fmt: skip
+    """Return the gradients of x, and of the weights that are given."""
+    target, n = call.result.dtype, _count(normalized_shape)
+    block = block_of(n, True)
+    if target.name not in FLOATS or not x.numel() or not block:
+        return None
+    grad, given = (
+        cast(v, call.dtypes[name], target).contiguous()
+        for name, v in (("out_grad", out_grad), ("x", x))
+    )
+    rows, wide = x.numel() // n, target.bits == 32
+    each = triton.cdiv(rows, 528)
+    programs = triton.cdiv(rows, each)
+    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
+    kind = torch.float64 if wide else torch.float32
+    sums = torch.empty((2, programs, n), dtype=kind, device=x.device)
+    by = _flat(call, "weight", weight)
+    launch(_backward, (programs,),
+           [grad, given, out if by is None else by, out, sums[0], sums[1], rows, n, each,
+            float(eps), float(offset)],
+           {"CENTRED": call.op.name == "layer_norm_bwd", "HAS_W": by is not None,
+            "HAS_B": bias is not None, "WIDE": wide, "BLOCK": block},
+           warps=warps_of(block))  # fmt: skip
+    made = [out]
+    made += [] if weight is None else [sums[0].sum(0).reshape(weight.shape)]
+    made += [] if bias is None else [sums[1].sum(0).reshape(bias.shape)]
+    return made if len(made) > 1 else out

@@ -1,0 +1,307 @@
+"""Sums, means, extremes, any, all, and the indices of extremes, along axes that are contiguous.
+
+A tensor is (outer, n, inner). A program combines a part of n for some rows or columns; parts of one
+row are combined by the same kernel again, so that results do not depend on timing. float32 is added
+up in float64. Floats are compared as integers in their order: +0 is above -0, and a NaN wins.
+"""
+
+import math
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from suanzi.dtypes import DType
+from suanzi.ops.reduction_modes import (
+    ReduceFunction,
+    ReduceMode,
+    axes_argument,
+    mode_argument,
+    reduced_shape,
+)
+from suanzi.torch.dtypes import TORCH
+from suanzi.torch.fast import fast
+from suanzi.torch.triton.launching import launch
+from suanzi.torch.ways import Call
+
+SUM, MAX, MIN = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
+PLAIN, TRUTH, ORDER, WHERE = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2), tl.constexpr(3)
+
+
+@triton.jit
+def _plain(v):
+    """Elements to compare: the interpreter has no bfloat16."""
+    return v.to(tl.float32) if v.dtype == tl.bfloat16 else v
+
+
+@triton.jit
+def _key(v, LEAST: tl.constexpr):
+    """Integers in the order of floats; a NaN is beyond all, at the end that wins."""
+    if v.dtype == tl.float64:
+        bits = v.to(tl.int64, bitcast=True)
+        key = tl.where(bits < 0, bits ^ 0x7FFFFFFFFFFFFFFF, bits)
+        far: tl.constexpr = -0x8000000000000000 if LEAST else 0x7FFFFFFFFFFFFFFF
+        key = tl.where(v == v, key, far)
+    elif v.dtype.is_floating():
+        if v.dtype == tl.float32:
+            bits = v.to(tl.int32, bitcast=True)
+            key = tl.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+        else:
+            bits = v.to(tl.int16, bitcast=True).to(tl.int32)
+            key = tl.where(bits < 0, bits ^ 0x7FFF, bits)
+        end: tl.constexpr = -0x80000000 if LEAST else 0x7FFFFFFF
+        key = tl.where(_plain(v) == _plain(v), key, end)
+    else:
+        key = v.to(tl.int32)
+    return key
+
+
+@triton.jit
+def _lane(v, index, acc: tl.constexpr, AS: tl.constexpr, LEAST: tl.constexpr):
+    """What is combined of elements."""
+    if AS == TRUTH:
+        lane = (_plain(v) != 0).to(acc)
+    elif AS == ORDER:
+        lane = _key(v, LEAST).to(acc)
+    elif AS == WHERE:
+        key = _key(v, LEAST)
+        if v.dtype.is_floating():
+            key = tl.where(_plain(v) == 0, 0, key)
+        if LEAST:
+            key = ~key
+        lane = (key.to(tl.int64) << 32) | (0xFFFFFFFF - index.to(tl.int64))
+    else:
+        lane = v.to(acc)
+    return lane
+
+
+@triton.jit
+def _both(a, b, HOW: tl.constexpr):
+    if HOW == SUM:
+        made = a + b
+    elif HOW == MAX:
+        made = tl.maximum(a, b)
+    else:
+        made = tl.minimum(a, b)
+    return made
+
+
+@triton.jit
+def _along(v, axis: tl.constexpr, HOW: tl.constexpr):
+    if HOW == SUM:
+        made = tl.sum(v, axis)
+    elif HOW == MAX:
+        made = tl.max(v, axis)
+    else:
+        made = tl.min(v, axis)
+    return made
+
+
+@triton.jit
+def _result(v, count, kind: tl.constexpr, AS: tl.constexpr, BITS: tl.constexpr,
+            MEAN: tl.constexpr):  # fmt: skip
+    """Results of what was combined, in the dtype of the output."""
+    if MEAN:
+        made = v.to(tl.float64) / count
+        if kind != tl.float64:
+            made = made.to(tl.float32).to(kind)
+    elif AS == ORDER:
+        if BITS == 64:
+            made = tl.where(v < 0, v ^ 0x7FFFFFFFFFFFFFFF, v).to(kind, bitcast=True)
+        elif BITS == 32:
+            made = tl.where(v < 0, v ^ 0x7FFFFFFF, v).to(kind, bitcast=True)
+        else:
+            made = tl.where(v < 0, v ^ 0x7FFF, v).to(tl.int16).to(kind, bitcast=True)
+    elif AS == WHERE:
+        made = (0xFFFFFFFF - (v & 0xFFFFFFFF)).to(kind)
+    else:
+        made = v.to(kind)
+    return made
+
+
+@triton.jit
+def _rows(x, out, like, rows, n, each, parts, count, start, FIRST: tl.constexpr,
+          LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr, LEAST: tl.constexpr,
+          BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
+          BLOCK: tl.constexpr):  # fmt: skip
+    acc: tl.constexpr = like.dtype.element_ty
+    program = tl.program_id(0).to(tl.int64)
+    row, part = program // parts * ROWS + tl.arange(0, ROWS), program % parts
+    column = tl.arange(0, BLOCK)
+    total = (tl.full((ROWS, BLOCK), 0, tl.int64) + start).to(acc)
+    first = part * each
+    last = tl.minimum(first + each, n)
+    for at in range(first, last, BLOCK):
+        inside = (row < rows)[:, None] & (at + column < last)[None, :]
+        v = tl.load(x + row[:, None] * n + (at + column)[None, :], inside, 0)
+        lane = _lane(v, (at + column)[None, :], acc, AS, LEAST) if FIRST else v
+        total = tl.where(inside, _both(total, lane, HOW), total)
+    made = _along(total, 1, HOW)
+    if LAST:
+        made = _result(made, count, out.dtype.element_ty, AS, BITS, MEAN)
+    tl.store(out + row * parts + part, made, row < rows)
+
+
+@triton.jit
+def _columns(x, out, like, n, inner, each, parts, count, start, FIRST: tl.constexpr,
+             LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr, LEAST: tl.constexpr,
+             BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
+             BLOCK: tl.constexpr):  # fmt: skip
+    acc: tl.constexpr = like.dtype.element_ty
+    across = tl.cdiv(inner, BLOCK)
+    program = tl.program_id(0).to(tl.int64)
+    outer, part = program // across // parts, program // across % parts
+    column = program % across * BLOCK + tl.arange(0, BLOCK)
+    line = tl.arange(0, ROWS)
+    total = (tl.full((ROWS, BLOCK), 0, tl.int64) + start).to(acc)
+    first = part * each
+    last = tl.minimum(first + each, n)
+    for at in range(first, last, ROWS):
+        inside = (at + line < last)[:, None] & (column < inner)[None, :]
+        where = (outer * n + at + line)[:, None] * inner + column[None, :]
+        v = tl.load(x + where, inside, 0)
+        lane = _lane(v, (at + line)[:, None], acc, AS, LEAST) if FIRST else v
+        total = tl.where(inside, _both(total, lane, HOW), total)
+    made = _along(total, 0, HOW)
+    if LAST:
+        made = _result(made, count, out.dtype.element_ty, AS, BITS, MEAN)
+    tl.store(out + (outer * parts + part) * inner + column, made, column < inner)
+
+
+_PROGRAMS = 1056
+"""So many programs are enough for a GPU."""
+
+
+def combined(
+    x: torch.Tensor, shape: tuple[int, int, int], acc: torch.dtype, target: torch.dtype,
+    how: int, take: int, least: bool, mean: bool = False,
+) -> torch.Tensor:  # fmt: skip
+    """Return x, contiguous and seen as (outer, n, inner), combined along n."""
+    outer, n, inner = shape
+    first, bits, count = True, x.dtype.itemsize * 8, n
+    like = torch.empty(0, dtype=acc, device=x.device)
+    start = 0
+    if how:
+        limits = torch.iinfo(acc)
+        start = limits.max if how == MIN.value else limits.min
+    while True:
+        if inner == 1:
+            block = min(int(triton.next_power_of_2(n)), 2048 if x.dtype.itemsize < 8 else 1024)
+            rows = max(1, 2048 // block)
+            programs, most = triton.cdiv(outer, rows), triton.cdiv(n, 4 * block)
+        else:
+            block = min(int(triton.next_power_of_2(inner)), 128)
+            rows = max(1, 2048 // block)
+            programs = outer * triton.cdiv(inner, block)
+            most = triton.cdiv(n, 4 * rows)
+        parts = 1 if 2 * programs > _PROGRAMS else max(1, min(most, _PROGRAMS // programs))
+        each = triton.cdiv(n, parts)
+        parts = triton.cdiv(n, each)
+        last = parts == 1
+        out = torch.empty((outer, parts, inner), dtype=target if last else acc, device=x.device)
+        facts = {"FIRST": first, "LAST": last, "AS": take, "HOW": how, "LEAST": least, "BITS": bits,
+                 "MEAN": mean, "ROWS": rows, "BLOCK": block}  # fmt: skip
+        sizes = [outer, n] if inner == 1 else [n, inner]
+        launch(_rows if inner == 1 else _columns, (programs * parts,),
+               [x, out, like, *sizes, each, parts, count, start], facts, warps=4)  # fmt: skip
+        if last:
+            return out
+        x, n, first = out, parts, False
+
+
+def _laid_out(x: torch.Tensor, axes: list[int]) -> tuple[torch.Tensor, list[int], list[int]] | None:
+    """Return x with its axes in the order of memory, where `axes` are then, and the order."""
+    order = sorted(range(x.dim()), key=lambda a: (-x.stride(a), a))
+    turned = x.permute(order)
+    if not turned.is_contiguous():
+        return None
+    return turned, sorted(order.index(a) for a in axes), order
+
+
+def _three(x: torch.Tensor, axes: list[int]) -> tuple[int, int, int] | None:
+    """Return the sizes before, of and after axes that follow each other; None if they do not."""
+    real = [a for a in axes if x.shape[a] != 1]
+    if not real:
+        return x.numel(), 1, 1
+    between = [a for a in range(real[0], real[-1] + 1) if a not in real and x.shape[a] != 1]
+    if between:
+        return None
+    return (
+        math.prod(x.shape[: real[0]]),
+        math.prod(x.shape[a] for a in real),
+        math.prod(x.shape[real[-1] + 1 :]),
+    )
+
+
+_SUMMED = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.float64,
+           "float64": torch.float64}  # fmt: skip
+_ORDERED = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "uint8", "bool")
+
+
+def _plan(how: ReduceMode, dt: DType) -> tuple[torch.dtype, int, int, bool] | None:
+    """Return what is combined in which dtype and how, and whether the smallest wins."""
+    whole = dt.kind in ("int", "uint", "bool")
+    if how in (ReduceMode.SUM, ReduceMode.MEAN):
+        if whole:
+            is_sum = how is ReduceMode.SUM and (dt.bits < 64 or dt.name == "int64")
+            return (torch.int64, SUM.value, PLAIN.value, False) if is_sum else None
+        kind = _SUMMED.get(dt.name)
+        return None if kind is None else (kind, SUM.value, PLAIN.value, False)
+    if how in (ReduceMode.MAX, ReduceMode.MIN):
+        if dt.name not in _ORDERED:
+            return None
+        least = how is ReduceMode.MIN
+        kind = torch.int64 if dt.bits == 64 else torch.int32
+        return kind, MIN.value if least else MAX.value, PLAIN.value if whole else ORDER.value, least
+    if how in (ReduceMode.LAND, ReduceMode.LOR) and (whole or dt.name in _SUMMED):
+        least = how is ReduceMode.LAND
+        return torch.int32, MIN.value if least else MAX.value, TRUTH.value, least
+    return None
+
+
+@fast("reduce")
+def reduce(call: Call, input: torch.Tensor, mode: Any, axis: Any, keep_dims: bool) -> Any:
+    """Combine elements along axes."""
+    how = mode_argument(call.op, mode)
+    dt = call.dtypes["input"]
+    if isinstance(how, ReduceFunction) or not input.numel() or not input.dim():
+        return None
+    plan = _plan(how, dt)
+    axes = axes_argument(call.op, input.dim(), axis)
+    laid = None if plan is None else _laid_out(input, axes)
+    if plan is None or laid is None:
+        return None
+    x, where, order = laid
+    three = _three(x, where)
+    if three is None:
+        return None
+    kind, way, take, least = plan
+    target = TORCH[call.result.dtype]
+    made = combined(x, three, kind, target, way, take, least, how is ReduceMode.MEAN)
+    kept = [a for a in order if a not in axes]
+    made = made.reshape([input.shape[a] for a in kept])
+    made = made.permute([kept.index(a) for a in sorted(kept)])
+    return made.reshape(reduced_shape(tuple(input.shape), axes, bool(keep_dims)))
+
+
+@fast("argmax", "argmin")
+def argmax(call: Call, input: torch.Tensor, axis: int, keepdim: bool, dtype: Any) -> Any:
+    """Return the index of the best element along an axis; of several, the first."""
+    dt = call.dtypes["input"]
+    if dt.name not in _ORDERED or dt.bits == 64 or not input.numel() or not input.dim():
+        return None
+    along = int(axis) % input.dim()
+    laid = _laid_out(input, [along])
+    if laid is None:
+        return None
+    x, where, order = laid
+    three = _three(x, where)
+    assert three is not None
+    target = TORCH[call.result.dtype]
+    least = call.op.name == "argmin"
+    made = combined(x, three, torch.int64, target, MAX.value, WHERE.value, least)
+    kept = [a for a in order if a != along]
+    made = made.reshape([input.shape[a] for a in kept])
+    made = made.permute([kept.index(a) for a in sorted(kept)])
+    return made.unsqueeze(along) if keepdim else made

@@ -1,0 +1,176 @@
+"""softmax, log_softmax and their gradients along the last axis.
+
+A program has some whole rows in registers, so that memory is read once; exponentials of float32 are
+added up in float64. Rows that do not fit are cut: one kernel for each part's largest element and
+sum, one that joins those of a row in a fixed order, and one that writes.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from suanzi.torch.casts import cast
+from suanzi.torch.dtypes import TORCH
+from suanzi.torch.fast import fast
+from suanzi.torch.triton.launching import launch
+from suanzi.torch.triton.tiles import FLOATS, PART, block_of, tiles, warps_of
+from suanzi.torch.ways import Call
+
+
+@triton.jit
+def exponential(x):
+    """exp(x) for x <= 0 to 2 ULP: the GPU's power of 2, and what the rounded product lacks."""
+    x = tl.where(x < -200.0, -200.0, x)
+    high = x * 1.4426950408889634
+    low = tl.fma(x, 1.4426950216293335, -high) + x * 1.925963033500011e-08
+    power = tl.exp2(high)
+    return power + power * (low * 0.6931471805599453)
+
+
+@triton.jit
+def _rows(x, out, rows, n, step, LOG: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr,
+          BLOCK: tl.constexpr):  # fmt: skip
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, BLOCK)
+    inside = (row < rows)[:, None] & (column < n)[None, :]
+    v = tl.load(x + row[:, None] * step + column[None, :], inside, float("-inf")).to(tl.float32)
+    d = v - tl.max(v, 1)[:, None]
+    y = _share(d, inside, LOG, WIDE)
+    tl.store(out + row[:, None] * n + column[None, :], y.to(out.dtype.element_ty), inside)
+
+
+@triton.jit
+def _share(d, inside, LOG: tl.constexpr, WIDE: tl.constexpr):
+    """Softmax, or its logarithm, of rows whose largest elements are 0."""
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    e = tl.where(inside, exponential(d), 0.0).to(wide)
+    total = tl.sum(e, 1).to(tl.float64)
+    if LOG:
+        made = d.to(wide) - tl.log(total).to(wide)[:, None]
+    else:
+        made = e * (1.0 / total).to(wide)[:, None]
+    return made
+
+
+@triton.jit
+def _parts(x, tops, sums, n, step, parts, BLOCK: tl.constexpr):
+    row, part = tl.program_id(0).to(tl.int64) // parts, tl.program_id(0).to(tl.int64) % parts
+    column = part * BLOCK + tl.arange(0, BLOCK)
+    inside = column < n
+    v = tl.load(x + row * step + column, inside, float("-inf")).to(tl.float32)
+    top = tl.max(v, 0)
+    shift = tl.where(top == float("-inf"), 0.0, top)
+    e = tl.where(inside, exponential(v - shift), 0.0).to(tl.float64)
+    tl.store(tops + row * parts + part, top)
+    tl.store(sums + row * parts + part, tl.sum(e, 0))
+
+
+@triton.jit
+def _join(tops, sums, top_of, sum_of, parts, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    best = tl.full((BLOCK,), float("-inf"), tl.float32)
+    for start in range(0, parts, BLOCK):
+        here = tl.load(tops + row * parts + start + column, start + column < parts, float("-inf"))
+        best = tl.maximum(best, here)
+    top = tl.max(best, 0)
+    shift = tl.where(top == float("-inf"), 0.0, top)
+    total = tl.zeros((BLOCK,), tl.float64)
+    for start in range(0, parts, BLOCK):
+        inside = start + column < parts
+        here = tl.load(tops + row * parts + start + column, inside, float("-inf"))
+        given = tl.load(sums + row * parts + start + column, inside, 0.0)
+        total += tl.where(inside, given * exponential(here - shift).to(tl.float64), 0.0)
+    tl.store(top_of + row, top)
+    tl.store(sum_of + row, tl.sum(total, 0))
+
+
+@triton.jit
+def _finish(x, out, tops, sums, n, step, parts, LOG: tl.constexpr, WIDE: tl.constexpr,
+            BLOCK: tl.constexpr):  # fmt: skip
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    row, part = tl.program_id(0).to(tl.int64) // parts, tl.program_id(0).to(tl.int64) % parts
+    column = part * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + row * step + column, column < n, 0.0).to(tl.float32)
+    total = tl.load(sums + row)
+    d = v - tl.load(tops + row)
+    if LOG:
+        y = d.to(wide) - tl.log(total).to(wide)
+    else:
+        y = exponential(d).to(wide) * (1.0 / total).to(wide)
+    tl.store(out + row * n + column, y.to(out.dtype.element_ty), column < n)
+
+
+@triton.jit
+def _backward(grad, x, out, rows, n, LOG: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr,
+              BLOCK: tl.constexpr):  # fmt: skip
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, BLOCK)
+    inside = (row < rows)[:, None] & (column < n)[None, :]
+    at = row[:, None] * n + column[None, :]
+    v = tl.load(x + at, inside, float("-inf")).to(tl.float32)
+    g = tl.load(grad + at, inside, 0.0).to(wide)
+    y = _share(v - tl.max(v, 1)[:, None], inside, False, WIDE)
+    if LOG:
+        made = g - y * tl.sum(g, 1)[:, None]
+    else:
+        product = tl.where(inside, g * y, 0.0)
+        made = y * (g - tl.sum(product, 1)[:, None])
+    tl.store(out + at, made.to(out.dtype.element_ty), inside)
+
+
+@fast("nn:softmax", "nn:log_softmax")
+def softmax(call: Call, x: torch.Tensor, axis: int) -> Any:
+    """Return softmax or its logarithm along the last axis."""
+    target = call.result.dtype
+    if target.name not in FLOATS or not x.numel() or axis not in (-1, x.dim() - 1):
+        return None
+    n = x.shape[-1]
+    given = cast(x, call.dtypes["x"], target).reshape(-1, n)
+    given = given if given.stride(1) == 1 or n == 1 else given.contiguous()
+    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
+    rows, step = len(given), given.stride(0)
+    is_log, wide = call.op.name == "log_softmax", target.bits == 32
+    block = block_of(n, wide)
+    if block:
+        each, warps = tiles(block)
+        launch(_rows, (triton.cdiv(rows, each),), [given, out, rows, n, step],
+               {"LOG": is_log, "WIDE": wide, "ROWS": each, "BLOCK": block},
+               warps=warps)  # fmt: skip
+        return out
+    parts = triton.cdiv(n, PART)
+    tops = torch.empty(rows * (parts + 1), dtype=torch.float32, device=x.device)
+    sums = torch.empty(rows * (parts + 1), dtype=torch.float64, device=x.device)
+    top, total = tops[rows * parts :], sums[rows * parts :]
+    launch(_parts, (rows * parts,), [given, tops, sums, n, step, parts], {"BLOCK": PART},
+           warps=warps_of(PART))  # fmt: skip
+    launch(_join, (rows,), [tops, sums, top, total, parts], {"BLOCK": 1024}, warps=4)
+    launch(_finish, (rows * parts,), [given, out, top, total, n, step, parts],
+           {"LOG": is_log, "WIDE": wide, "BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
+    return out
+
+
+@fast("nn:softmax_bwd", "nn:log_softmax_bwd")
+def softmax_bwd(call: Call, out_grad: torch.Tensor, x: torch.Tensor, axis: int) -> Any:
+    """Return the gradient of softmax or of its logarithm along the last axis."""
+    target = call.result.dtype
+    if target.name not in FLOATS or not x.numel() or axis not in (-1, x.dim() - 1):
+        return None
+    n, wide = x.shape[-1], target.bits == 32
+    block = block_of(n, True)
+    if not block:
+        return None
+    grad, given = (
+        cast(v, call.dtypes[name], target).contiguous()
+        for name, v in (("out_grad", out_grad), ("x", x))
+    )
+    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
+    rows = x.numel() // n
+    each, warps = tiles(block)
+    launch(_backward, (triton.cdiv(rows, each),), [grad, given, out, rows, n],
+           {"LOG": call.op.name == "log_softmax_bwd", "WIDE": wide, "ROWS": each, "BLOCK": block},
+           warps=warps)  # fmt: skip
+    return out

@@ -1,0 +1,179 @@
+"""The kernels of rows, reductions and copies in Triton's interpreter, against the CPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+from suanzi import nn
+
+RNG = np.random.default_rng(5)
+interpreted = pytest.mark.skipif(
+    os.environ.get("TRITON_INTERPRET") != "1", reason="TRITON_INTERPRET is not 1"
+)
+KINDS = pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None or os.environ.get("TRITON_INTERPRET") == "1",
+    reason="Triton is not installed, or interprets already",
+)
+def test_in_the_interpreter() -> None:
+    given = {**os.environ, "TRITON_INTERPRET": "1"}
+    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(run, env=given, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
+
+
+@pytest.fixture
+def used() -> Iterator[dict[str, int]]:
+    """Count the calls that kernels compute, by key."""
+    from suanzi.torch.fast import FAST, kernels
+
+    kernels("cpu")
+    before, counts = dict(FAST), dict.fromkeys(FAST, 0)
+
+    def counted(key: str) -> Any:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            made = before[key](*args, **kwargs)
+            counts[key] += made is not None
+            return made
+
+        return run
+
+    FAST.update({key: counted(key) for key in before})
+    with np.errstate(all="ignore"):  # the interpreter computes with NumPy
+        yield counts
+    FAST.update(before)
+
+
+def numbers(kind: str, *shape: int, special: bool = False) -> sz.Tensor:
+    made = (RNG.standard_normal(shape) * 3).astype(np.float32)
+    if special:
+        made.ravel()[:5] = [np.inf, -np.inf, np.nan, 0.0, -0.0]
+        made.ravel()[-1] = -np.inf
+    return sz.cast(sz.tensor(made), kind)
+
+
+def moved(x: Any, device: str) -> Any:
+    return x.to_device(device) if isinstance(x, sz.Tensor) else x
+
+
+def same(function: Any, *args: Any, device: str, ulps: float = 4, **kwargs: Any) -> None:
+    """Assert the CPU's results to a few ULP of the dtype, near 0 of the largest element."""
+    wanted, got = function(*args, **kwargs), function(*(moved(x, device) for x in args), **kwargs)
+    pairs = zip(wanted, got, strict=True) if isinstance(wanted, tuple | list) else [(wanted, got)]
+    for a, b in pairs:
+        assert (b.dtype, b.shape) == (a.dtype, a.shape)
+        x, y = (sz.cast(v, sz.float64).numpy() for v in (a, b.to_host()))
+        eps = sz.finfo(a.dtype).eps if a.dtype.kind == "float" else 0.0
+        largest = np.abs(x[np.isfinite(x)]).max(initial=0)
+        with np.errstate(invalid="ignore"):
+            close = np.abs(x - y) <= ulps * eps * np.maximum(np.abs(x), largest / 16)
+        close |= (x == y) | (np.isnan(x) & np.isnan(y))
+        assert close.all(), (function, x[~close], y[~close])
+
+
+@interpreted
+@KINDS
+@pytest.mark.parametrize("n", [20])
+def test_rows(device: str, used: dict[str, int], kind: str, n: int) -> None:
+    x, g, w = numbers(kind, 3, n), numbers(kind, 3, n), numbers(kind, n)
+    for function in (nn.softmax, nn.log_softmax):
+        same(function, x, device=device)
+        same(function, numbers(kind, 4, n, special=True), device=device)
+    same(nn.softmax_bwd, g, x, device=device, ulps=8)
+    same(nn.log_softmax_bwd, g, x, device=device, ulps=8)
+    same(nn.layer_norm, x, n, device=device)
+    same(nn.layer_norm, x, n, w, w, device=device, ulps=8)
+    same(nn.rms_norm, x, n, w, device=device, offset=1.0)
+    same(nn.rms_norm, numbers(kind, 4, n, special=True), n, device=device)
+    same(nn.layer_norm_bwd, g, x, n, w, w, device=device, ulps=16)
+    same(nn.rms_norm_bwd, g, x, n, w, device=device, ulps=16)
+    same(sz.cumsum, x, 1, device=device)
+    assert all(used[key] for key in used if key.startswith("nn:") and key[3:] in dir(nn)
+               and any(part in key for part in ("softmax", "layer_norm", "rms_norm"))
+               and "gumbel" not in key)  # fmt: skip
+    assert used["cumsum"]
+
+
+@interpreted
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_rows_in_parts(
+    device: str, used: dict[str, int], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from suanzi.torch.triton import norms, scanning, softmaxes
+
+    for module in (norms, scanning, softmaxes):
+        monkeypatch.setattr(module, "PART", 32)
+        monkeypatch.setattr(module, "block_of", lambda n, wide: 0)
+    x, w = numbers(kind, 3, 150), numbers(kind, 150)
+    special = numbers(kind, 3, 150, special=True)
+    hidden = sz.where(sz.tensor(np.arange(150) < 64), x, -np.inf)  # parts of -inf alone
+    for given in (x, special, hidden):
+        same(nn.softmax, given, device=device)
+        same(nn.log_softmax, given, device=device)
+    same(nn.layer_norm, x, 150, w, w, device=device, ulps=8)
+    same(nn.rms_norm, x, 150, w, device=device)
+    same(sz.cumsum, x, device=device)
+    assert used["nn:softmax"] == 3
+    assert used["cumsum"] == used["nn:layer_norm"] == used["nn:rms_norm"] == 1
+
+
+@interpreted
+@KINDS
+def test_reductions(device: str, used: dict[str, int], kind: str) -> None:
+    x, special = numbers(kind, 5, 3, 4), numbers(kind, 5, 3, 4, special=True)
+    for axis in (None, 0, 1, (1, 2)):
+        for mode in ("SUM", "MEAN"):
+            same(sz.reduce, x, mode, axis, device=device)
+        for mode in ("MAX", "MIN", "LAND", "LOR"):
+            same(sz.reduce, special, mode, axis, device=device)
+    for axis in (0, 2):
+        for function in (sz.argmax, sz.argmin):
+            same(function, special, axis, device=device, keepdim=axis == 2)
+    assert used["reduce"] == 24
+    zeros = sz.cast(sz.tensor([[0.0, -0.0], [-0.0, 0.0]]), kind).to_device(device)
+    for mode, sign in (("MAX", False), ("MIN", True)):
+        found = sz.reduce(zeros, mode, 1).to_host()
+        assert np.signbit(sz.cast(found, sz.float32).numpy()).tolist() == [sign] * 2
+
+
+@interpreted
+def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, int]) -> None:
+    whole = sz.tensor(RNG.integers(-100, 100, (7, 60)).astype(np.int32))
+    truth = sz.tensor(RNG.random((7, 60)) > 0.9)
+    for x, modes in ((whole, ("SUM", "MAX", "MIN")), (truth, ("LAND", "LOR"))):
+        for axis in (None, 0, 1):
+            for mode in modes:
+                same(sz.reduce, x, mode, axis, device=device)
+    same(sz.reduce, sz.cast(whole, sz.float64), "MAX", 1, device=device)
+    same(sz.cumsum, whole, 1, device=device)
+    large = numbers("float32", 2, 9000)
+    for axis in (None, 0, 1):
+        same(sz.reduce, large, "SUM", axis, device=device)
+        same(sz.reduce, large.T, "MAX", axis, device=device)
+        if axis is not None:
+            same(sz.argmin, large, axis, device=device)
+    assert used["reduce"] == 22
+
+
+@interpreted
+def test_copies_that_turn_axes(device: str, used: dict[str, int]) -> None:
+    for kind in ("float32", "int8", "complex64"):
+        x = sz.cast(sz.tensor(RNG.integers(0, 9, (2, 70, 3, 66))), kind)
+        for order in ((0, 1, 3, 2), (3, 0, 1, 2), (3, 2, 1, 0)):
+            there = sz.contiguous(x.to_device(device).transpose(order))
+            assert (there.to_host().numpy() == x.numpy().transpose(order)).all()
+    assert used["contiguous"] == 9
+    gaps = sz.tensor(RNG.random((6, 8))).to_device(device)[::2, ::2]
+    assert (sz.contiguous(gaps).to_host().numpy() == gaps.to_host().numpy()).all()
