@@ -31,6 +31,8 @@ if sys.dont_write_bytecode:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
+os.environ["SUANZI_LANG"] = "en"  # whatever the locale of who runs the tests
+
 # Shared machines are slow at times; a test is judged by what it finds, never by the clock.
 # The same examples each time, so that a change is judged by what it changes; SUANZI_EXPLORE=1 looks
 # for new ones.

@@ -18,7 +18,7 @@ HOME = Path(__file__).parents[1] / "src" / "suanzi"
 # From the ground up; a folder stands for all that is in it and not named on its own. `errata` is
 # of the standard, and lies outside because its path is public.
 LAYERS = """
-_core status _numpy _blocks _files _forking _hints _decode _text _toml _html
+_core status _numpy _blocks _files _forking _hints _decode _lang _text _toml _html
 dtypes layout shapes device
 criteria
 standard errata

@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from suanzi._lang import chosen, say
 from suanzi._text import clean, without_tricks
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def cell(one: str | Cell, tag: str = "td") -> str:
 
 def render(folder: Path, template: str, facts: Mapping[str, Any]) -> str:
     """Return the page of a template in a folder, which extends ``base.html.j2``."""
-    return _environment(folder).get_template(template).render(facts)
+    lang = {"zh": "zh-CN"}.get(chosen(), chosen())
+    return _environment(folder).get_template(template).render(facts, say=say, lang=lang)
 
 
 @cache

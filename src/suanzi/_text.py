@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import textwrap
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 
@@ -12,15 +14,59 @@ def columns(rows: Iterable[Sequence[str]], *, gap: int = 2, indent: int = 0) -> 
     >>> print(columns([["a", "bb", "c"], ["aaa", "b", "c"]]))
     a    bb  c
     aaa  b   c
+    >>> print(columns([["精度", "b"], ["aaaa", "b"]]))
+    精度  b
+    aaaa  b
     """
     table = [list(row) for row in rows]
     count = max((len(row) for row in table), default=0)
-    widths = [max((len(row[i]) for row in table if i < len(row)), default=0) for i in range(count)]
+    widths = [
+        max((width(row[i]) for row in table if i < len(row)), default=0) for i in range(count)
+    ]
     lines = (
-        (" " * gap).join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        (" " * gap).join(pad(cell, wide) for cell, wide in zip(row, widths, strict=False))
         for row in table
     )
     return "\n".join((" " * indent + line).rstrip() for line in lines)
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: Chinese characters take two.
+
+    >>> width("精度 0.5"), width("ulp")
+    (8, 3)
+    """
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+
+
+def pad(text: str, columns: int, *, right: bool = False) -> str:
+    """Return a text with spaces after it, or before it for `right`, up to a number of columns.
+
+    >>> pad("精度", 6), pad("7", 3, right=True)
+    ('精度  ', '  7')
+    """
+    spaces = " " * (columns - width(text))
+    return spaces + text if right else text + spaces
+
+
+def wrap(text: str, columns: int, *, first: str = "", rest: str = "") -> list[str]:
+    """Return a paragraph as lines of at most so many columns, indented by `first` and `rest`.
+
+    >>> wrap("累加精度低于所声明的", 10, rest="  ")
+    ['累加精度低', '  于所声明', '  的']
+    """
+    if text.isascii():
+        return textwrap.wrap(text, columns, initial_indent=first, subsequent_indent=rest)
+    lines = [first]
+    for word in re.findall(r"\s+|[^\s\u2e80-\u9fff\uff00-\uffef]+|[^\s][，。；：、）”]*", text):
+        if width(lines[-1]) + width(word.rstrip()) > columns and lines[-1].strip():
+            lines[-1] = lines[-1].rstrip()
+            lines.append(rest)
+            word = word.lstrip()
+        lines[-1] += word
+    return lines
 
 
 def printable(text: str) -> str:

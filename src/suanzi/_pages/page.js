@@ -27,10 +27,10 @@ async function copy(text) {
 for (const block of document.querySelectorAll(".again")) {
   const button = document.createElement("button");
   button.type = "button";
-  button.textContent = "copy";
+  button.textContent = "{{ say("copy") }}";
   button.addEventListener("click", async () => {
-    button.textContent = (await copy(block.querySelector("code").textContent)) ? "copied" : "cannot copy";
-    setTimeout(() => { button.textContent = "copy"; }, 1500);
+    button.textContent = (await copy(block.querySelector("code").textContent)) ? "{{ say("copied") }}" : "{{ say("cannot copy") }}";
+    setTimeout(() => { button.textContent = "{{ say("copy") }}"; }, 1500);
   });
   block.append(button);
 }

@@ -75,7 +75,10 @@ class Comparison:
                 continue
             title, style = _TITLES[kind]
             shown = some if verbose else some[:_FIRST]
-            rows = tuple((Cell(one.name), Cell(one.dtype), Cell(one.words, style)) for one in shown)
+            rows = tuple(
+                (Cell(one.name, is_name=True), Cell(one.dtype), Cell(one.words, style))
+                for one in shown
+            )
             said.append(Table(f"{title} ({len(some)})", ("function", "dtype", "change"), rows))
             if len(shown) < len(some):
                 said.append(Line(f"and {len(some) - len(shown)} more (--verbose shows all)", "dim"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import __version__
 from suanzi._html import render
+from suanzi._lang import said, say
 from suanzi.accuracy.engine import Row
 from suanzi.accuracy.samples import SAMPLED
 from suanzi.accuracy.text import at_text, cells, digits
@@ -31,10 +32,10 @@ def to_html(report: Accuracy) -> str:
         {
             "version": __version__,
             "report": report,
-            "header": report.header,
+            "header": said([report.header])[0],
             "measured": [_facts(row) for row in measured],
             "correct": len(measured) - len(wrong),
-            "conclusion": _conclusion(measured),
+            "conclusion": say(_conclusion(measured)),
             "sampled": [_sampled(row) for row in measured if row.tally.cases],
             "missing": [row for row in report.rows if row.missing],
             "settings": {k: v for k, v in report.settings.items() if k != "command"},
@@ -45,14 +46,14 @@ def to_html(report: Accuracy) -> str:
 
 
 def _facts(row: Row) -> dict[str, Any]:
-    name, dtype, coverage, *rest = cells(row)
+    name, dtype, coverage, *rest = said([cells(row)], names=(0, 1))[0]
     tally = row.tally
     exact = not (tally.wrong or tally.special)
     return {
         "name": name, "dtype": dtype, "coverage": coverage, "cells": rest,
         "tone": "good" if exact else "bad" if tally.worst > 1 or tally.special else "warn",
         "worst": tally.worst, "wrong": not exact, "picture": histogram(tally.histogram),
-        "shares": _shares(tally.histogram), "special_at": at_text(row, tally.special_at),
+        "shares": _shares(tally.histogram), "special_at": say(at_text(row, tally.special_at)),
         "found": tally.worst_found.hex() if tally.worst_at is not None else "",
     }  # fmt: skip
 
@@ -76,7 +77,7 @@ def _shares(counts: Sequence[int]) -> str:
     """Return a histogram in words."""
     names = [f"up to {EDGES[0]:g} ULP",
              *(f"up to {edge:g}" for edge in EDGES[1:]), f"above {EDGES[-1]:g}"]  # fmt: skip
-    return ", ".join(f"{n} {name}" for n, name in zip(counts, names, strict=True) if n)
+    return ", ".join(say(f"{n} {name}") for n, name in zip(counts, names, strict=True) if n)
 
 
 def _sampled(row: Row) -> dict[str, Any]:
@@ -85,7 +86,7 @@ def _sampled(row: Row) -> dict[str, Any]:
     known = {(one["length"], one["condition"]): one for one in row.tally.cases}
     return {
         "name": row.name, "dtype": row.dtype, "conditions": [f"{c:g}" for c in conditions],
-        "condition": SAMPLED[row.name].condition,
+        "condition": say(SAMPLED[row.name].condition),
         "rows": [
             (n, [digits(known[n, c]["worst"]) if (n, c) in known else "" for c in conditions])
             for n in lengths

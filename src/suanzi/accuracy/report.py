@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.accuracy.engine import Row
 from suanzi.accuracy.errors import At, Tally
@@ -43,18 +44,21 @@ class Accuracy:
 
     def __str__(self) -> str:
         measured = [row for row in self.rows if not row.missing]
-        count = f"{len(measured)} functions and dtypes measured"
-        lines = [f"{self.title}: {count} in {self.seconds:.0f} s"]
+        count = f"{len(measured)} functions and dtypes measured in {self.seconds:.0f} s"
+        lines = [f"{say(self.title)}: {say(count)}"]
         if measured:
-            lines += ["", columns([self.header, *map(cells, measured)])]
+            lines += [
+                "",
+                columns([*said([self.header]), *said(map(cells, measured), names=(0, 1))]),
+            ]
         lines += self._by_case(measured)
         missing: dict[tuple[str, str], list[str]] = {}
         for row in self.rows:
             if row.missing:
                 missing.setdefault((row.dtype, _reason(row)), []).append(row.name)
         if missing:
-            lines += ["", "not measured"]
-            lines += [f"  {dtype}: {', '.join(names)}" + (f": {why}" if why else "")
+            lines += ["", say("not measured")]
+            lines += [f"  {dtype}: {', '.join(names)}" + (f": {say(why)}" if why else "")
                       for (dtype, why), names in missing.items()]  # fmt: skip
         return "\n".join(lines)
 
@@ -79,7 +83,7 @@ class Accuracy:
              digits(one["worst"]), f"{one['mean']:.4f}")
             for row in some for one in row.tally.cases
         ]  # fmt: skip
-        return ["", "by length and condition", columns([head, *body])]
+        return ["", say("by length and condition"), columns([*said([head]), *body])]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was measured as plain data; numbers are hexadecimal where they are exact."""

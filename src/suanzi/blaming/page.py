@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._html import render
+from suanzi._lang import say
 from suanzi.blaming.judging import KINDS
 from suanzi.blaming.places import shortened
 from suanzi.port.page import link_to, source_around
@@ -27,17 +28,17 @@ def _facts(report: Report) -> dict[str, Any]:
     findings = report.findings
     parts = [
         {
-            "id": kind, "title": kind.capitalize(), "why": f"The operator {why}.",
+            "id": kind, "title": say(kind.capitalize()), "why": say(f"The operator {why}."),
             "articles": [_article(site) for site in findings if site.kind == kind],
         }
         for kind, why in KINDS.items()
     ]  # fmt: skip
     files = [site.place.by[0] if site.place.by else site.place.file for site in report.sites]
-    program = max(set(files), key=files.count) if files else "a program"
+    program = max(set(files), key=files.count) if files else say("a program")
     return {
         "version": _core.VERSION or "",
         "program": shortened(program),
-        "summary": report.summary(),
+        "summary": say(report.summary()),
         "answer": report.answer,
         "failed": report.raised,
         "parts": [part for part in parts if part["articles"]],
@@ -55,7 +56,7 @@ def _article(site: Site) -> dict[str, Any]:
         "link": link_to(site.place.file),
         "title": site.title,
         "source": source_around(site.place.file, site.place.line),
-        "lines": site.lines(),
+        "lines": [say(line) for line in site.lines()],
     }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from suanzi._lang import say
+from suanzi._text import wrap
 from suanzi.blaming.judging import KINDS, Judged, Kind
 from suanzi.blaming.places import Place, shortened
 
@@ -88,15 +89,15 @@ class Site:
     @property
     def title(self) -> str:
         """The operator and the line, with the layer and who called it."""
-        named = f" in {self.place.function}" * bool(self.place.function)
+        named = f"{say(' in ')}{self.place.function}" * bool(self.place.function)
         said = f"{self.operator}  {self.place}{named}"
         if self.backward:
-            said += ", its gradient"
+            said += say(", its gradient")
         if self.place.by is not None:
-            said += f", called by {shortened(self.place.by[0])}:{self.place.by[1]}"
+            said += say(f", called by {shortened(self.place.by[0])}:{self.place.by[1]}")
         if self.layers:
             names = list(self.layers)
-            said += f" ({names[0]}" + f" and {len(names) - 1} more" * (len(names) > 1) + ")"
+            said += f" ({names[0]}" + say(f" and {len(names) - 1} more") * (len(names) > 1) + ")"
         return said
 
     def lines(self) -> list[str]:
@@ -227,19 +228,18 @@ class Report:
         return f"{start}: {self.judged} of {self.calls} calls judged ({self.framework})"
 
     def __str__(self) -> str:
-        said = [self.summary()]
+        said = [say(self.summary())]
         found = self.findings
         for kind in KINDS:
             some = [site for site in found if site.kind == kind]
             if some and kind in ("born", "inaccurate"):
-                said.append(f"{kind}: {_lines(len(some))} {KINDS[kind]}")
+                said.append(say(f"{kind}: {_lines(len(some))} {KINDS[kind]}"))
             for site in some[:_MOST]:
                 said.append(f"  {site.title}")
                 for line in site.lines():
-                    said += textwrap.wrap(line, 94, initial_indent="      ",
-                                          subsequent_indent="        ")  # fmt: skip
+                    said += wrap(say(line), 94, first="      ", rest="        ")
             if len(some) > _MOST:
-                said.append(f"  and {len(some) - _MOST} more lines (--json lists all)")
+                said.append("  " + say(f"and {len(some) - _MOST} more lines (--json lists all)"))
         return "\n".join([*said, *self.remarks()])
 
     def remarks(self) -> list[str]:
@@ -249,21 +249,24 @@ class Report:
             names = self.counted(status)
             if names:
                 each = ", ".join(f"{name} {n}" for name, n in names.most_common())
-                said += textwrap.wrap(f"{words}: {each}", 98, subsequent_indent="    ")
+                said += wrap(f"{say(words)}: {each}", 98, rest="    ")
         quiet = {s: sum(self.counted(s).values()) for s in ("views", "allocations",
                                                             "no tensors")}  # fmt: skip
         if any(quiet.values()):
-            each = ", ".join(f"{name} {n}" for name, n in quiet.items() if n)
-            said.append(f"nothing to judge: {each}")
+            each = ", ".join(f"{say(name)} {n}" for name, n in quiet.items() if n)
+            said.append(say(f"nothing to judge: {each}"))
         skipped = self.unjudged()
         if skipped:
-            each = ", ".join(f"{why} {n}" for why, n in skipped.most_common())
-            said += textwrap.wrap(f"not judged: {each}", 98, subsequent_indent="    ")
-        said += [f"note: {words}" + f" ({n} times)" * (n > 1) for words, n in self.notes.items()]
+            each = ", ".join(f"{say(why)} {n}" for why, n in skipped.most_common())
+            said += wrap(say(f"not judged: {each}"), 98, rest="    ")
+        said += [
+            say(f"note: {say(words)}") + say(f" ({n} times)") * (n > 1)
+            for words, n in self.notes.items()
+        ]
         if self.raised:
-            said.append(f"The program failed: {self.raised}. These are its calls until then.")
+            said.append(say(f"The program failed: {self.raised}. These are its calls until then."))
         if self.seconds:
-            said.append(f"{self.seconds:.1f} s, {self.slowdown:.1f} times as long as without")
+            said.append(say(f"{self.seconds:.1f} s, {self.slowdown:.1f} times as long as without"))
         return said
 
     def to_dict(self) -> dict[str, Any]:

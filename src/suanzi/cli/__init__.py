@@ -15,6 +15,8 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 import suanzi as sz
+from suanzi._lang import language, said, say
+from suanzi._lang.choosing import choose, split
 from suanzi._text import columns, printable
 from suanzi.cli import accuracy as cli_accuracy
 from suanzi.cli import blame as cli_blame
@@ -30,6 +32,7 @@ from suanzi.cli import skill as cli_skill
 from suanzi.cli import standards as cli_standards
 from suanzi.cli import submit as cli_submit
 from suanzi.cli.catalogue import counts, entries, entry
+from suanzi.cli.helping import translated_help
 from suanzi.cli.streams import console, print_no_more, repair_streams
 from suanzi.cli.typed import Flag, Json, Op, Operand, Python, Rules
 from suanzi.cli.typed import note_other_readings as _note_other_readings
@@ -68,7 +71,9 @@ app = App(
 
     An operand is a dtype in any spelling (`int32`, `i32`, `s32`, `ACL_INT32`, `half`), a 0-d
     tensor (`0d:f32`), a Python number (`2`, `2.5`, `1j`, `true`) or any number of a type
-    (`py:int`).""",
+    (`py:int`).
+
+    `--lang zh` prints Chinese; so do `SUANZI_LANG=zh` and a Chinese locale.""",
     version=_version,
     help_format="markdown",
 )
@@ -150,7 +155,7 @@ def _explain_autocast(
         raise sz.InvalidArgument(f"explain: --autocast {wrong}.")
     chosen = [*LISTS] if rules == "all" else _several_rules(rules)
     found = explain_autocast(*map(_operand, operands), op=op, rules=chosen)
-    _print(found, lambda one: _render.rows(one.header, one.rows(), title=one.question), json)
+    _print(found, _render.autocast, json)
     return ANSWER
 
 
@@ -213,8 +218,8 @@ def laws(
     if all and not json:
         for name, examples in found.to_dict().items():
             if isinstance(examples, list) and examples:
-                print(f"\n{name.replace('_', ' ')} ({len(examples)})")
-                print("\n".join(f"  {example}" for example in examples))
+                print(f"\n{say(name.replace('_', ' '))} ({len(examples)})")
+                print("\n".join(f"  {say(example)}" for example in examples))
     return ANSWER
 
 
@@ -239,9 +244,14 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
     elif name is None:
         header = ("name", "title", "version", "dtypes", "source")
         rows = [[str(f[k]) if k != "dtypes" else str(len(f[k])) for k in header] for f in facts]
-        _show_rows(header, rows)
+        _show_rows(said([header])[0], rows)
     else:
-        _show_rows((), lines_of(facts[0]))
+        quoted = ("title", "source", "notes", "deviations")  # in the words of others
+        lines = [
+            (say(key), text if key.endswith(quoted) else say(text))
+            for key, text in lines_of(facts[0])
+        ]
+        _show_rows((), lines)
     return ANSWER
 
 
@@ -273,7 +283,7 @@ def dtypes(*, json: Json = False) -> int:
             f"{name} ({of})" if of in BYTE_COUNTING else name for of, name in row["names"].items()
         )
         lines.append([*(_number(row[key]) for key in header[:-1]), ", ".join(dict.fromkeys(also))])
-    _show_rows(header, lines)
+    _show_rows(said([header])[0], said(lines, names=(0, 8)))
     return ANSWER
 
 
@@ -309,11 +319,13 @@ def ops(
     header = ("clause", "name", "category", "direction", "minimal", "implemented")
     rows = [[_number(one.to_dict()[key]) for key in header] for one in found]
     if rows:
-        _show_rows(header, rows)
+        _show_rows(said([header])[0], said(rows, names=(0, 1)))
         print()
     print(
-        f"{count['interfaces']} interfaces: {count['forward']} forward, {count['backward']} "
-        f"backward; {count['minimal']} in the minimal set; {count['implemented']} implemented."
+        say(
+            f"{count['interfaces']} interfaces: {count['forward']} forward, {count['backward']} "
+            f"backward; {count['minimal']} in the minimal set; {count['implemented']} implemented."
+        )
     )
     return ANSWER
 
@@ -338,7 +350,7 @@ def op(name: str, *, json: Json = False) -> int:
     if json:
         _print_json(found.to_dict(bounds=True))
         return ANSWER
-    _show_rows((), found.lines())
+    _show_rows((), found.said())
     for part in found.documentation():
         if part is not None:
             print(f"\n{part}")
@@ -396,7 +408,7 @@ def live(
         from suanzi.port.asking import live_questions
 
         ask = live_questions(dtypes, results, differences)
-        with _render.waiting(f"asking {framework}"):
+        with _render.waiting(say(f"asking {framework}")):
             asked = ask(framework, python)
         if write is not None:
             from suanzi._files import write_file
@@ -404,7 +416,7 @@ def live(
             write_file(write, asked.text)
         _print_json(asked.to_dict()) if json else print(asked)
         return DIFFERENCE if asked.differences else ANSWER
-    with _render.waiting(f"asking {framework}"):
+    with _render.waiting(say(f"asking {framework}")):
         found = run_live(framework, rules=rules and _rules(rules), python=python, device=device)
     _print(found, _render.live, json)
     return DIFFERENCE if found.drift else ANSWER
@@ -434,13 +446,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         repair_streams()
     try:
-        status = app(
-            sys.argv[1:] if arguments is None else arguments,
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_value",
-            console=console(),
-        )
+        given, asked = split(sys.argv[1:] if arguments is None else arguments)
+        with language(choose(asked)), translated_help(app):
+            status = app(
+                given,
+                exit_on_error=False,
+                print_error=False,
+                result_action="return_value",
+                console=console(),
+            )
         if sys.stdout is not None:  # as it is where it was closed
             sys.stdout.flush()
         return int(status or ANSWER)

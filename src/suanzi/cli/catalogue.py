@@ -11,14 +11,23 @@ the standard and of other catalogues.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from suanzi._lang import chosen, say
 from suanzi.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
 from suanzi.registry import REGISTRY, Operator
-from suanzi.standard import Interface, categories, category_named, interface, interfaces
+from suanzi.standard import (
+    Interface,
+    categories,
+    category_named,
+    interface,
+    interfaces,
+    titles,
+)
 from suanzi.standard.catalogues import STANDARD, catalogue
 from suanzi.status import InvalidArgument
 
@@ -160,6 +169,36 @@ class Entry:
             if value:
                 lines.append((label, str(value)))
         return lines
+
+    @property
+    def title(self) -> str | None:
+        """The title of its clause in the standard, which is Chinese; None in other catalogues."""
+        if self.interface.catalogue != STANDARD:
+            return None
+        clause = f"{self.interface.clause}."
+        *_, title = (text for of, text in titles().items() if clause.startswith(f"{of}."))
+        return f"{title}（后向）" if self.interface.backward_of else title
+
+    def said(self) -> list[tuple[str, str]]:
+        """Return the labelled lines in the chosen language; names stay as they are."""
+        lines = [
+            (say(label), text if label in _NAMES else _said(label, text))
+            for label, text in self.lines()
+        ]
+        title = self.title if chosen() == "zh" else None
+        return [*lines[:1], (say("title"), title), *lines[1:]] if title else lines
+
+
+_NAMES = ("clause", "table", "name", "C name", "also printed", "backward", "forward", "Python",
+          "standard", "C form", "statuses")  # fmt: skip
+
+
+def _said(label: str, text: str) -> str:
+    if "dtypes" in label and chosen() != "en":
+        parts = re.split(r"(, | and |; |: )", text)
+        marks = {", ": "、", " and ": "和", "; ": "；", ": ": "："}
+        return "".join(marks.get(part) or say(part) for part in parts)
+    return "\n".join(say(line) for line in text.split("\n"))
 
 
 def _dtypes_label(own: Interface) -> str:

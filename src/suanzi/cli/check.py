@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from suanzi._hints import nearest
+from suanzi._lang import say
 from suanzi._text import printable
 from suanzi.cli import typed
 from suanzi.cli.outputs import check_paths, one_json
@@ -179,7 +180,7 @@ def check(
         decision = decision_of(run, require)
         if require is not None and require not in decision.reached:
             level = next(one for one in decision.levels if one.name == require)
-            print(f"suanzi: {level.title}: {level}", file=sys.stderr)
+            print(f"suanzi: {say(level.title)}: {say(str(level))}", file=sys.stderr)
         return decision.status
 
     if not watch:
@@ -363,7 +364,7 @@ def _without_a_run(
             print("\n".join(printable(case.id) for case in found))
         return 0
     manifest = export(folder, settings, rules)
-    print(f"{manifest['cases']} cases in {folder}, SHA-256 {manifest['sha256']}")
+    print(say(f"{manifest['cases']} cases in {folder}, SHA-256 {manifest['sha256']}"))
     return 0
 
 

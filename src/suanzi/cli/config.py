@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json as _json
 
+from suanzi._lang import said
+from suanzi._text import columns
 from suanzi.cli.typed import Json
 from suanzi.libraries import config as _config
 
@@ -17,5 +19,5 @@ def config(*, json: Json = False) -> int:
     ```
     """
     found = _config.config()
-    print(_json.dumps(found, indent=2) if json else _config.text(found))
+    print(_json.dumps(found, indent=2) if json else columns(said(_config.lines(found))))
     return 0

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from suanzi._files import write_file
+from suanzi._lang import say
 from suanzi._text import printable
 from suanzi.cli.typed import Flag, Html, Json, Python, Words
 from suanzi.status import InvalidArgument
@@ -122,7 +123,8 @@ def judge(
         write_file(html, found.to_html())
     if script is not None and found.script:
         write_file(script, found.script)
-        print(f"Written to {script}: a program that shows the first failure.", file=sys.stderr)
+        said = say(f"Written to {script}: a program that shows the first failure.")
+        print(said, file=sys.stderr)
     return 0 if found else 1
 
 
@@ -133,7 +135,7 @@ def _export(given: tuple[str, str], op: str, has_kernel: bool, **more: Any) -> N
         raise InvalidArgument(
             "judge: --export writes cases and judges nothing; leave the kernel out."
         )
-    print(printable(str(export(*given, op, **more))))
+    print(printable(say(str(export(*given, op, **more)))))
 
 
 def _several(words: list[str] | None) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from suanzi._lang import say
 from suanzi.cli.typed import Json, Python
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def port(
             [program, *arguments] if module else arguments, framework=from_, python=python,
             stdout=_STANDARD_ERROR, save=save, values=values,
         )  # fmt: skip
-        with waiting(f"running {program}") as shown:
+        with waiting(say(f"running {program}")) as shown:
             runs = run if patch is None else Runs(run)
             calls, replays = _run(runs, asked, wanted, shown)
         if isinstance(runs, Runs):
@@ -183,7 +184,7 @@ def port(
     else:
         print("\n\n".join(map(str, (report, *replays))))
     if patch is not None and isinstance(runs, Runs):
-        with waiting("trying fixes") as shown:
+        with waiting(say("trying fixes")) as shown:
             found = make_patch(
                 report, runs.output,
                 lambda again: judge_file(replace(again, level=autocast), asked, known, chips),
@@ -191,9 +192,10 @@ def port(
             )  # fmt: skip
         if found.changes:
             write_file(patch, found.diff())
-        print(f"\n{found.summary(patch)}", file=sys.stderr if json else sys.stdout)
+        lines = map(say, found.summary(patch).split("\n"))
+        print("\n" + "\n".join(lines), file=sys.stderr if json else sys.stdout)
     if fix is not None:
-        print(fix_file(program, fix), file=sys.stderr if json else sys.stdout)
+        print(say(fix_file(program, fix)), file=sys.stderr if json else sys.stdout)
     if report:
         return _CHANGES
     seen = report.calls is not None and bool(report.calls.calls)

@@ -5,18 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.promote.diff import Diff
 from suanzi.promote.explain import Explanation, Explanations
 from suanzi.promote.live import Live
 from suanzi.promote.table import Laws, Table
 from suanzi.promote.values import contains
+
+if TYPE_CHECKING:
+    from suanzi.port.under_autocast import UnderAutocast
 
 _REFUSED, _LOSSY, _EXACT, _DIM = "red", "yellow", "green", "dim"
 
@@ -47,8 +52,8 @@ def counting() -> Iterator[Callable[[int, int, str], None] | None]:
     if not console.is_terminal:
         yield None
         return
-    with console.status("starting ...") as status:
-        yield lambda done, whole, what: status.update(f"{done} of {whole}: {what}")
+    with console.status(say("starting ...")) as status:
+        yield lambda done, whole, what: status.update(say(f"{done} of {whole}: {what}"))
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str | Text]], title: str = "") -> None:
@@ -75,9 +80,14 @@ def explanations(found: Explanations) -> None:
     """Print one line per rule set, coloured by what is lost."""
     body = [
         (name, Text(dtype, style=_style(one)), Text(lost, style=_style(one)), Text(why, style=_DIM))
-        for one, (name, dtype, lost, why) in zip(found, found.rows(), strict=True)
+        for one, (name, dtype, lost, why) in zip(found, said(found.rows(), names=(0,)), strict=True)
     ]
-    rows(found.header, body, title=found.question)
+    rows(said([found.header])[0], body, title=found.question)
+
+
+def autocast(found: UnderAutocast) -> None:
+    """Print what autocast gives at each level."""
+    rows(said([found.header])[0], said(found.rows(), names=(0, 1)), title=say(found.question))
 
 
 def explanation(found: Explanation) -> None:
@@ -87,9 +97,9 @@ def explanation(found: Explanation) -> None:
     grid.add_column(overflow="fold")
     for label, text in found.lines():
         style = {"lost": _style(found), "fix": "bold"}.get(label, "")
-        grid.add_row("  " + label, Text(text, style=style))
+        grid.add_row("  " + say(label), Text(say(text), style=style))
     console = Console()
-    console.print(Text(found.title, style=f"bold {_style(found)}"))
+    console.print(Text(say(found.title), style=f"bold {_style(found)}"))
     console.print(grid)
 
 
@@ -107,9 +117,8 @@ def table(found: Table) -> None:
     }
     head, *body = found.tensor_rows()
     width = max(len(cell) for row in (head, *body) for cell in row) + 2
-    console.print(
-        "\ntensor with tensor  [dim](- refuses, [/][yellow]yellow loses values[/][dim])[/]"
-    )
+    title, refuses, loses = map(say, ("tensor with tensor", "- refuses", "yellow loses values"))
+    console.print(f"\n{title}  [dim]({refuses}, [/][yellow]{loses}[/][dim])[/]")
     lines = [Text("".join(cell.ljust(width) for cell in head), style="bold")]
     for a, row in zip(found.dtypes, body, strict=True):
         line = Text(row[0].ljust(width), style="bold")
@@ -118,14 +127,14 @@ def table(found: Table) -> None:
         lines.append(line)
     for line in lines:
         console.print(line, no_wrap=True, overflow="ignore", crop=False)
-    console.print("\ntensor with Python number")
+    console.print("\n" + say("tensor with Python number"))
     console.print(columns(found.number_rows()), highlight=False)
 
 
 def diff_summary(found: Diff) -> str:
     """Return the counts of a diff as text."""
     head = ("", "compared", "differ", "one refuses")
-    return columns([head, *found.summary()], indent=2)
+    return columns(said([head, *found.summary()]), indent=2)
 
 
 def diff(found: Diff) -> None:
@@ -135,33 +144,40 @@ def diff(found: Diff) -> None:
     console.print(summary, highlight=False)
     if found:
         body = [
-            (left, right, _answer(a), _answer(b)) for left, right, a, b in (d.row() for d in found)
+            (say(left), say(right), _answer(a), _answer(b))
+            for left, right, a, b in (d.row() for d in found)
         ]
         rows(found.header, body)
 
 
 def _answer(text: str) -> Text:
-    return Text(text, style=_REFUSED if text == "refused" else "")
+    return Text(say(text), style=_REFUSED if text == "refused" else "")
 
 
 def laws(found: Laws) -> None:
     """Print the laws, those that hold in green."""
     body = [
-        (law, Text(holds, style=_EXACT if holds == "yes" else _LOSSY), Text(example, style=_DIM))
+        (
+            say(law),
+            Text(say(holds), style=_EXACT if holds == "yes" else _LOSSY),
+            Text(say(example), style=_DIM),
+        )
         for law, holds, example in found.lines()
     ]
-    rows(("law", "holds", "first counter-example"), body, title=found.table.title)
+    rows(said([("law", "holds", "first counter-example")])[0], body, title=found.table.title)
 
 
 def live(found: Live) -> None:
     """Print the counts, the drift in red and the known deviations dimmed."""
     console = Console()
-    console.print(Text(found.summary()), highlight=False, style=_REFUSED if found.drift else _EXACT)
+    style = _REFUSED if found.drift else _EXACT
+    console.print(Text(say(found.summary())), highlight=False, style=style)
+    header = said([found.header])[0]
     if found.drift:
-        rows(found.header, [cell.row() for cell in found.drift], title="drift")
+        rows(header, said(cell.row() for cell in found.drift), title=say("drift"))
     known = found.of("known")
     if known:
-        rows(found.header, [cell.row() for cell in known], title="known deviations")
+        rows(header, said(cell.row() for cell in known), title=say("known deviations"))
     for rules in found.rules:
         for deviation in rules.deviations:
             console.print(f"{rules.name}: {deviation}", style=_DIM, highlight=False)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from suanzi._lang import say
+
 if TYPE_CHECKING:
     from suanzi.agents.skill import Option
 
@@ -76,5 +78,5 @@ def _run(app: App, target: str | None, command: str | None) -> int:
     if target is None:
         print(content, end="")
     else:
-        print(f"Written: {write(target, content)}")
+        print(say(f"Written: {write(target, content)}"))
     return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.cli import render
 from suanzi.cli.typed import Json
@@ -54,7 +55,10 @@ def listed(*, json: Json = False) -> int:
     if json:
         _print_json([one.to_dict() for one in found])
         return 0
-    _show(("name", "version", "title"), [(one.name, one.version, one.title) for one in found])
+    _show(
+        said([("name", "version", "title")])[0],
+        [(one.name, one.version, one.title) for one in found],
+    )
     return 0
 
 
@@ -73,7 +77,7 @@ def show(name: Name, *, op: Operator = None, json: Json = False) -> int:
     if json:
         _print_json(found.to_dict())
     else:
-        _show((), list(_lines(found, op)))
+        _show((), said(_lines(found, op)))
     return 0
 
 
@@ -115,7 +119,7 @@ def diff(
     if json:
         _print_json(found.to_dict())
     else:
-        _show((), found.lines())
+        _show((), said(found.lines(), names=(0,)))
     return int(bool(found))
 
 
@@ -141,15 +145,15 @@ def holes(name: Name, *, op: str, dtype: str = "bfloat16", json: Json = False) -
     """
     from suanzi.criteria import holes as holes_of
 
-    with render.waiting(f"trying wrong outputs of {op}"):
+    with render.waiting(say(f"trying wrong outputs of {op}")):
         found = [holes_of(name, op, one) for one in _several(dtype)]
     if json:
         _print_json([one.to_dict() for one in found] if len(found) > 1 else found[0].to_dict())
     elif render.for_a_person():
         for one in found:
-            print(str(one).partition("\n")[0])
+            print(one.title)
             if one:
-                render.rows((), one.lines())
+                render.rows((), said(one.lines()))
     else:
         print("\n".join(map(str, found)))
     return int(any(map(bool, found)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json as json_module
 
-from suanzi._text import printable
+from suanzi._lang import language, say
+from suanzi._text import pad, printable
 from suanzi.cli.check import _named, _show, _split
 from suanzi.cli.typed import CaseRules, Jobs, Json, Minimal, Python, Words
 from suanzi.cli.typed import rules as read_rules
@@ -63,7 +64,8 @@ def submit(
     from suanzi.conformance.submission import submit as write
 
     def log(run: Run) -> str:
-        return plain_parts(parts(run, verbose=True))
+        with language("en"):  # evidence reads the same everywhere
+            return plain_parts(parts(run, verbose=True))
 
     with progress_bar() as progress:
         run = write(
@@ -73,7 +75,7 @@ def submit(
             rules=None if rules is None else read_rules(rules),
         )  # fmt: skip
     _show(run, verbose=False)
-    print(f"Written to {folder}: check it with `suanzi verify {folder}`.")
+    print(say(f"Written to {folder}: check it with `suanzi verify {folder}`."))
     return run.decision.status
 
 
@@ -115,8 +117,9 @@ def verify(
         print(json_module.dumps(found.to_dict(), indent=2, ensure_ascii=True))
         return int(not found.genuine)
     for one in found.findings:
-        mark = {True: "ok", False: "WRONG", None: "-"}[one.ok]
-        print(printable(f"{mark:6}{one.what:14}{one.words}"))
+        mark = say({True: "ok", False: "WRONG", None: "-"}[one.ok])
+        print(printable(f"{pad(mark, 6)}{pad(say(one.what), 14)}{say(one.words)}"))
     genuine = "Nothing contradicts the report" if found.genuine else "The report is not genuine"
-    print(printable(f"{genuine}: {found.headline}" if found.headline else f"{genuine}."))
+    said = f"{say(genuine)}: {say(found.headline)}" if found.headline else f"{say(genuine)}."
+    print(printable(said))
     return int(not found.genuine)

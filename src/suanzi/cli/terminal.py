@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from suanzi._text import columns, printable
+from suanzi._lang import say
+from suanzi._text import columns, pad, printable, width
 from suanzi.conformance.check import Progress
 from suanzi.conformance.model.results import Run
 from suanzi.conformance.reports.summary import Line, Part, Table, parts
@@ -31,7 +32,7 @@ def show_parts(said: Sequence[Part], console: Console | None = None) -> None:
         if isinstance(part, Table):
             out.print(_table(part, out.width))
         else:
-            text = Text(printable(part.text), style=_STYLES[part.style])
+            text = Text(printable(say(part.text)), style=_STYLES[part.style])
             out.print(Padding(text, (0, 0, 0, part.indent)))
 
 
@@ -45,9 +46,9 @@ def plain_parts(said: Sequence[Part]) -> str:
     lines: list[str] = []
     for part in said:
         if isinstance(part, Line):
-            lines.append(" " * part.indent + printable(part.text))
+            lines.append(" " * part.indent + printable(say(part.text)))
         else:
-            lines += ["", printable(part.title), _plain_table(part), ""]
+            lines += ["", printable(say(part.title)), _plain_table(part), ""]
     text = "\n".join(lines).strip("\n")
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
@@ -69,7 +70,7 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
         MofNCompleteColumn(), TextColumn("{task.fields[wrong]}", style="red"), TimeElapsedColumn(),
         console=out, transient=True,
     ) as bar:  # fmt: skip
-        task = bar.add_task("starting the backend", total=None, wrong="")
+        task = bar.add_task(say("starting the backend"), total=None, wrong="")
         wrong = 0
 
         def tell(progress: Progress) -> None:
@@ -80,37 +81,45 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
                 total=progress.total,
                 completed=progress.done,
                 description=f"{progress.op:20}",
-                wrong=f"{wrong} wrong" if wrong else "",
+                wrong=say(f"{wrong} wrong") if wrong else "",
             )
 
         yield tell
 
 
-def _table(table: Table, width: int) -> RichTable:
+def _table(table: Table, most: int) -> RichTable:
     """Return a table that loses nothing in a narrow terminal: it moves together, then wraps."""
-    rows = [table.header, *([cell.text for cell in row] for row in table.rows)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.header))]
-    gap = 1 if sum(widths) + 2 * len(widths) > width else 2
+    header, *rows = _said(table)
+    widths = [max(width(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    gap = 1 if sum(widths) + 2 * len(widths) > most else 2
     grid = RichTable(
-        box=box.SIMPLE_HEAD, pad_edge=False, title=table.title, title_justify="left",
+        box=box.SIMPLE_HEAD, pad_edge=False, title=say(table.title), title_justify="left",
         padding=(0, gap - 1, 0, 0), show_edge=False,
     )  # fmt: skip
-    last = len(table.header) - 1
-    for i, name in enumerate(table.header):
+    last = len(header) - 1
+    for i, name in enumerate(header):
         wraps = i == last or (i not in table.numbers and i > 0)
         grid.add_column(
             name, justify="right" if i in table.numbers else "left", overflow="fold",
             no_wrap=not wraps, min_width=min(widths[i], 10) if wraps else widths[i],
         )  # fmt: skip
-    for row in table.rows:
-        grid.add_row(*(Text(printable(cell.text), style=_STYLES[cell.style]) for cell in row))
+    for cells, row in zip(table.rows, rows, strict=True):
+        styled = zip(cells, row, strict=True)
+        grid.add_row(*(Text(printable(text), style=_STYLES[cell.style]) for cell, text in styled))
     return grid
 
 
 def _plain_table(table: Table) -> str:
-    rows = [table.header, *(tuple(printable(cell.text) for cell in row) for row in table.rows)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(table.header))]
+    rows = [[printable(text) for text in row] for row in _said(table)]
+    widths = [max(width(row[i]) for row in rows) for i in range(len(table.header))]
     return columns(
-        [cell.rjust(widths[i]) if i in table.numbers else cell for i, cell in enumerate(row)]
+        [pad(cell, widths[i], right=True) if i in table.numbers else cell
+         for i, cell in enumerate(row)]
         for row in rows
-    )
+    )  # fmt: skip
+
+
+def _said(table: Table) -> list[list[str]]:
+    """Return the header and the rows of a table in the chosen language."""
+    rows = ([cell.text if cell.is_name else say(cell.text) for cell in row] for row in table.rows)
+    return [[say(name) for name in table.header], *rows]

@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import suanzi as sz
+from suanzi._lang import say
 from suanzi.dtypes import BYTE_COUNTING, read_as
 from suanzi.promote.library import rules_or_file
 
@@ -65,8 +66,8 @@ def note_other_readings(operands: Sequence[str], asked: Sequence[sz.RuleSet]) ->
         others = {d: other for d in documents if (other := read_as(text, d)) is not None}
         for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
             where = " and ".join(d for d in documents if others.get(d) is other)
-            note = f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}"
+            note = say(f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}")
         if text == "f8":
-            note = "read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2"
+            note = say("read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2")
         if note:
-            print(f"note: {text} is {note}", file=sys.stderr)
+            print(say(f"note: {text} is {note}"), file=sys.stderr)

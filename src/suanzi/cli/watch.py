@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suanzi._lang import say
 from suanzi._text import printable
 from suanzi.cli.render import for_a_person
 from suanzi.promote.live import NotInstalled
@@ -73,9 +74,10 @@ def watch(
                 only = failed or list(asked)
             except (InvalidArgument, NotInstalled) as error:
                 # For example a library that does not load yet.
-                said = f"{printable(str(error))}\nWaiting for the next change"
+                said = f"{printable(str(error))}\n{say('Waiting for the next change')}"
                 status = 2
-            print(f"\n{said}. Watching {file.name}; Ctrl-C ends this.", flush=True)
+            watching = say(f". Watching {file.name}; Ctrl-C ends this.")
+            print(f"\n{said}{watching}", flush=True)
             _wait(file, before)
     except KeyboardInterrupt:
         print(flush=True)
@@ -84,10 +86,10 @@ def watch(
 
 def _said(failed: Sequence[str], narrowed: bool) -> str:
     if failed:
-        return f"{len(failed)} case{'s' * (len(failed) != 1)} failed: a change reruns them"
+        return say(f"{len(failed)} case{'s' * (len(failed) != 1)} failed: a change reruns them")
     if narrowed:
-        return "All failed cases pass now: the next change reruns everything"
-    return "No failures: a change reruns everything"
+        return say("All failed cases pass now: the next change reruns everything")
+    return say("No failures: a change reruns everything")
 
 
 def _look(file: Path) -> tuple[int, int, int] | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.criteria.engine import Ruling, accepts
 from suanzi.criteria.formulas import DATA, MISTAKES, Case, operator
@@ -54,13 +55,20 @@ class Holes:
             for hole in holes
         ]
 
-    def __str__(self) -> str:
-        head = f"{self.criterion}, {self.op} in {self.dtype}"
+    @property
+    def title(self) -> str:
+        """What was tried, and the answer if it has no lines."""
+        head = f"{self.criterion}, {self.op} {say('in')} {self.dtype}"
         if self.reason:
-            return f"{head}: {self.reason}"
+            return f"{head}: {say(self.reason)}"
         if not self:
-            return f"{head}: no wrong output of {len(MISTAKES)} kinds passes, no right one fails"
-        return f"{head}\n{columns(self.lines(), indent=2)}"
+            kinds = f"no wrong output of {len(MISTAKES)} kinds passes, no right one fails"
+            return f"{head}: {say(kinds)}"
+        return head
+
+    def __str__(self) -> str:
+        lines = columns(said(self.lines()), indent=2)
+        return f"{self.title}\n{lines}" if self else self.title
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as data."""

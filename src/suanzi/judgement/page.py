@@ -27,7 +27,7 @@ def _facts(verdict: Verdict) -> dict[str, Any]:
     return {
         "version": __version__,
         "verdict": verdict,
-        "headline": str(verdict).partition("\n")[0],
+        "headline": verdict.headline,
         "tone": {"right": "good", "wrong": "bad"}.get(verdict.answer, "warn"),
         "counts": [(name, counted[name], _STYLES[name]) for name in _STYLES],
         "findings": [*verdict.findings, *verdict.notes],

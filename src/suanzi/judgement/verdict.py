@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
+from suanzi._lang import say
+from suanzi._text import wrap
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Ruling
@@ -108,33 +109,40 @@ class Verdict:
     def __repr__(self) -> str:
         return f"<Verdict: {self}>"
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence, with what was judged."""
         judged = self._judged
         wrong = sum(c.outcome == "wrong" for c in judged)
         dtypes = ", ".join(dict.fromkeys(c.id.split("/")[2] for c in judged)) or "no dtype"
         answer = "WRONG" if wrong else self.answer
-        lines = [
+        return say(
             f"{self.kernel} is {answer} as {self.operator}{' and its gradient' * self.backward}: "
             f"{wrong or len(judged)} of {_cases(len(judged))} in {dtypes} ({self.framework} on "
             f"{self.device}, accumulation in {self.accumulate})"
-        ]
+        )
+
+    def __str__(self) -> str:
+        judged = self._judged
+        lines = [self.headline]
         for one in (*self.findings, *self.notes):
-            lines += textwrap.wrap(f"  {one}", 100, subsequent_indent="      ")
+            lines += wrap(say(str(one)), 100, first="  ", rest="      ")
             lines += [f"      {one.case}"] * bool(one.case)
         shares = [c.share for c in judged if c.share is not None and c.outcome == "right"]
+        said = []
         if self and shares:
-            lines.append(f"  largest error: {max(shares):.2f} of its bound")
+            said.append(say(f"largest error: {max(shares):.2f} of its bound"))
         for tally in self.standards:
-            lines += textwrap.wrap(f"  {tally}", 100, subsequent_indent="      ")
+            said += wrap(say(str(tally)), 98, rest="    ")
         unused = sum(c.outcome == "cannot fail" for c in self.cases)
         if unused:
-            lines.append(f"  not counted: {_cases(unused)} that would pass a wrong answer, too")
+            said.append(say(f"not counted: {_cases(unused)} that would pass a wrong answer, too"))
         late = sum(c.outcome == "no answer" for c in self.cases)
         if late:
-            lines.append(f"  {_cases(late)} without an answer, which are not judged")
+            said.append(say(f"{_cases(late)} without an answer, which are not judged"))
         elif not judged:
-            lines.append("  no case fits the kernel: check its parameters, dtypes and shapes")
-        return "\n".join(lines)
+            said.append(say("no case fits the kernel: check its parameters, dtypes and shapes"))
+        return "\n".join([*lines, *(f"  {line}" for line in said)])
 
     def to_json(self) -> str:
         """Return the verdict as JSON."""

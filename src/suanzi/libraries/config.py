@@ -7,6 +7,7 @@ import platform
 from typing import Any, Literal, overload
 
 from suanzi import _core
+from suanzi._lang import say
 from suanzi._text import columns
 from suanzi.status import InvalidArgument
 
@@ -67,12 +68,17 @@ def config() -> Config:
 
 def text(found: Config) -> str:
     """Return the result of `config` as lines of text."""
+    return columns(lines(found))
+
+
+def lines(found: Config) -> list[tuple[str, str]]:
+    """Return the result of `config` as labelled lines."""
     python, machine = found["python"], found["processor"]
-    lines = [
+    return [
         ("suanzi", f"{found['suanzi']['version']}, {found['suanzi']['file']}"),
         ("Python", f"{python['version']}, NumPy {python['numpy']}, SciPy {python['scipy']}"),
         ("processor", f"{machine['name']}, {machine['architecture']}, {machine['cores']} cores"),
-        ("level", f"{machine['level']} of {', '.join(machine['levels'])}"),
+        ("level", f"{machine['level']}{say(' of ')}{', '.join(machine['levels'])}"),
         ("threads", str(machine["threads"])),
         ("products", f"with special instructions: {', '.join(machine['products']) or 'none'}"),
         ("large floats", f"multiplied by {'suanzi' if machine['tiles'] else 'BLAS'}"),
@@ -80,7 +86,6 @@ def text(found: Config) -> str:
         ("FFT", found["fft"]["provider"]),
         *((f"provider {name}", said) for name, said in found["providers"].items()),
     ]
-    return columns(lines)
 
 
 def _described(library: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from functools import cache
 
+from suanzi._lang import say
 from suanzi._text import printable
 from suanzi.port.calls import Where
 from suanzi.port.findings import Finding, line_at
@@ -47,10 +48,10 @@ def text_of(findings: Iterable[Finding]) -> list[str]:
     for head, one, names in rest:
         if head != last:
             called = called_by(one)
-            lines += ["", printable(head), *([f"  {printable(called)}"] if called else [])]
+            lines += ["", printable(head), *([f"  {printable(say(called))}"] if called else [])]
             last = head
-        lines.append(f"  {one.code} {', '.join(names)}: {printable(asked(one))}")
-        lines += [f"      {printable(said)}" for said in one.lines()]
+        lines.append(f"  {one.code} {', '.join(names)}: {printable(say(asked(one)))}")
+        lines += [f"      {printable(say(said))}" for said in one.lines()]
     return lines
 
 
@@ -88,7 +89,7 @@ def summary_of(some: list[Finding]) -> str:
 def _fact(some: list[Finding]) -> list[str]:
     """Return what many findings have in common, and where they are."""
     first = some[0]
-    lines = [f"{first.code} {first.rules}: {summary_of(some)}"]
+    lines = [f"{first.code} {first.rules}: {say(summary_of(some))}"]
     files: dict[str, set[int]] = {}
     for one in some:
         if one.call.where is not None:
@@ -101,10 +102,10 @@ def _fact(some: list[Finding]) -> list[str]:
         )
     if places:
         rest = len(places) - _SHOWN
-        shown = "; ".join(places[:_SHOWN]) + (f"; and {rest} more files" if rest > 0 else "")
+        shown = "; ".join(places[:_SHOWN]) + (say(f"; and {rest} more files") if rest > 0 else "")
         lines.append(f"      {shown}")
     if first.verdict.fix is not None:
-        lines.append(f"      fix: {first.verdict.fix.text}; --json lists each call")
+        lines.append("      " + say(f"fix: {first.verdict.fix.text}; --json lists each call"))
     return [printable(line) for line in lines]
 
 

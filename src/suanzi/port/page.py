@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
 from suanzi._html import render
+from suanzi._lang import say
 from suanzi.port.calls import Call
 from suanzi.port.findings import CODES, PAGE, Finding, is_source
 from suanzi.port.layout import REFUSED, asked, called_by, grouped, shortened, summary_of
@@ -37,8 +38,8 @@ def _facts(report: Report) -> dict[str, Any]:
     articles = [_of_fact(some) for some in facts]
     articles += [_of_line(one, names) for _, one, names in rest]
     parts = [
-        _part("refused", "Refused", [one for one in articles if one["code"] in REFUSED]),
-        _part("changed", "Changed", [one for one in articles if one["code"] not in REFUSED]),
+        _part("refused", say("Refused"), [one for one in articles if one["code"] in REFUSED]),
+        _part("changed", say("Changed"), [one for one in articles if one["code"] not in REFUSED]),
     ]
     codes = [code for code in CODES if any(one.code == code for one in findings)]
     counted = Counter((one.rules, one.code) for one in findings)
@@ -46,7 +47,7 @@ def _facts(report: Report) -> dict[str, Any]:
     return {
         "version": _core.VERSION or "",
         "program": _program(report),
-        "summary": report.summary(),
+        "summary": say(report.summary()),
         "failed": report.raised,
         "framework": f"{calls.framework} {calls.version}".strip() if calls else "",
         "calls": sum(call.count for call in calls.calls) if calls else 0,
@@ -55,7 +56,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "refusals": REFUSED,
         "parts": [part for part in parts if part["files"]],
         "articles": len(articles),
-        "codes": {code: CODES[code] for code in codes},
+        "codes": {code: say(CODES[code]) for code in codes},
         "docs": _DOCS.as_uri() if _DOCS.is_file() else "",
         "docs_name": PAGE,
         "targets": [
@@ -67,7 +68,7 @@ def _facts(report: Report) -> dict[str, Any]:
             }
             for one in report.judged
         ],
-        "notes": report.notes(),
+        "notes": [say(note) for note in report.notes()],
         "choices": {
             "target": list(dict.fromkeys(name for one in articles for name in one["targets"])),
             "code": codes,
@@ -95,11 +96,11 @@ def _of_line(one: Finding, names: list[str]) -> dict[str, Any]:
         "files": [shortened(file)],
         "place": shortened(one.place),
         "link": link_to(file),
-        "asked": asked(one),
-        "called_by": called_by(one),
+        "asked": say(asked(one)),
+        "called_by": say(called_by(one)),
         "source": source_around(file, line),
-        "lines": [said for said in lines if not said.startswith(("fix: ", "     "))],
-        "fix": fix and fix.text,
+        "lines": [say(said) for said in lines if not said.startswith(("fix: ", "     "))],
+        "fix": fix and say(fix.text),
         "fix_code": fix.code if fix else "",
         "followers": _places(one.followers),
         "places": [],
@@ -116,17 +117,17 @@ def _of_fact(some: list[Finding]) -> dict[str, Any]:
         "code": first.code,
         "targets": [first.rules],
         "files": list(files) or ["?"],
-        "place": summary_of(some),
+        "place": say(summary_of(some)),
         "link": "",
         "asked": "",
         "called_by": "",
         "source": [],
         "lines": [],
-        "fix": fix and fix.text,
+        "fix": fix and say(fix.text),
         "fix_code": "",
         "followers": [],
-        "places": [f"{shortened(one.place)}  {asked(one)}" for one in some[:_MOST]]
-        + [f"and {len(some) - _MOST} more"] * (len(some) > _MOST),
+        "places": [f"{shortened(one.place)}  {say(asked(one))}" for one in some[:_MOST]]
+        + [say(f"and {len(some) - _MOST} more")] * (len(some) > _MOST),
     }
 
 
@@ -136,8 +137,8 @@ def _places(calls: Iterable[Call]) -> list[str]:
     for call in calls:
         at = f"{shortened(call.where.file)}:{call.where.line}" if call.where else "?"
         found[f"{at}  {call.operator}"] += call.count
-    said = [f"{place}, {n} calls" if n > 1 else place for place, n in found.items()]
-    return said[:_MOST] + [f"and {len(said) - _MOST} more"] * (len(said) > _MOST)
+    said = [f"{place}, {say(f'{n} calls')}" if n > 1 else place for place, n in found.items()]
+    return said[:_MOST] + [say(f"and {len(said) - _MOST} more")] * (len(said) > _MOST)
 
 
 def source_around(file: str, line: int) -> list[tuple[int, str, bool]]:
@@ -167,4 +168,4 @@ def _program(report: Report) -> str:
     files = Counter(
         call.where.by[0] if call.where.by else call.where.file for call in calls if call.where
     )
-    return shortened(files.most_common(1)[0][0]) if files else "a program"
+    return shortened(files.most_common(1)[0][0]) if files else say("a program")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import _core
+from suanzi._lang import said, say
 from suanzi._text import printable
 from suanzi.port.calls import Calls
 from suanzi.port.differences import Difference, differences
@@ -212,11 +213,11 @@ class Report:
         return [*(note for note in notes if note not in unchecked), line]
 
     def __str__(self) -> str:
-        lines = [printable(self.summary())]
+        lines = [printable(say(self.summary()))]
         lines += text_of(self.findings)
         notes = self.notes() if self.explain else self.short_notes()
         if notes:
-            lines += ["", *(printable(note) for note in notes)]
+            lines += ["", *(printable(say(note)) for note in notes)]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -231,7 +232,7 @@ class Report:
                 one.code,
                 one.rules,
                 one.verdict.question,
-                "\n".join(one.lines()),
+                "\n".join(map(say, one.lines())),
             )
             for one in self.findings
         ]
@@ -244,8 +245,8 @@ class Report:
              if i in (1, 4) else text for i, text in enumerate(row)]
             for row in self.rows()
         ]  # fmt: skip
-        parts = [note(self.summary()), table(self.header, rows) if rows else ""]
-        return page(*parts, *(note(text) for text in self.notes()))
+        parts = [note(say(self.summary())), table(said([self.header])[0], rows) if rows else ""]
+        return page(*parts, *(note(say(text)) for text in self.notes()))
 
     def to_html(self) -> str:
         """Return a page that needs nothing else."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi._hints import nearest
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.dtypes import DType, bfloat16, float16, float64
 from suanzi.port.autocast import LISTS, SAYS, Lists, read
@@ -57,7 +58,8 @@ class UnderAutocast:
         ]
 
     def __str__(self) -> str:
-        return f"{self.question}\n{columns([self.header, *self.rows()], indent=2)}"
+        rows = [*said([self.header]), *said(self.rows(), names=(0, 1))]
+        return f"{say(self.question)}\n{columns(rows, indent=2)}"
 
     __repr__ = __str__
 

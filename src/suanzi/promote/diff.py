@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
 
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import answer
@@ -93,7 +94,8 @@ class Diff:
     @property
     def header(self) -> tuple[str, str, str, str]:
         """The heading of the list of differences."""
-        return "left", "right", self.a.name, self.b.name
+        left, right = say("left, right").split(", ")
+        return left, right, self.a.name, self.b.name
 
     @property
     def title(self) -> str:
@@ -103,15 +105,15 @@ class Diff:
 
     def __str__(self) -> str:
         parts = [
-            self.title,
-            columns([("", "compared", "differ", "one refuses"), *self.summary()], indent=2),
+            say(self.title),
+            columns(said([("", "compared", "differ", "one refuses"), *self.summary()]), indent=2),
         ]
         for rules, only in ((self.a, self.only_a), (self.b, self.only_b)):
             if only:
-                parts.append(f"  only {rules.name}: {', '.join(d.name for d in only)}")
+                parts.append("  " + say(f"only {rules.name}: {', '.join(d.name for d in only)}"))
         if self.differences:
-            rows = [d.row() for d in self.differences]
-            parts += ["", columns([self.header, *rows], indent=2)]
+            rows = [self.header, *said(d.row() for d in self.differences)]
+            parts += ["", columns(rows, indent=2)]
         return "\n".join(parts)
 
     __repr__ = __str__
@@ -119,13 +121,13 @@ class Diff:
     def _repr_html_(self) -> str:
         from suanzi._html import Cell, note, page, table
 
-        head = ("", "compared", "differ", "one refuses")
-        parts = [table(head, self.summary(), row_heads=True, caption=self.title)]
+        head, *counts = said([("", "compared", "differ", "one refuses"), *self.summary()])
+        parts = [table(head, counts, row_heads=True, caption=say(self.title))]
         for rules, only in ((self.a, self.only_a), (self.b, self.only_b)):
             if only:
-                parts.append(note(f"only {rules.name}: {', '.join(d.name for d in only)}"))
+                parts.append(note(say(f"only {rules.name}: {', '.join(d.name for d in only)}")))
         rows = [
-            [Cell(text, "refused" if text == "refused" else "") for text in one.row()]
+            [Cell(say(text), "refused" if text == "refused" else "") for text in one.row()]
             for one in self.differences
         ]
         return page(*parts, table(self.header, rows) if rows else "")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
@@ -189,7 +190,7 @@ class Explanation:
         return f"{wanted.dtype}{lacks}, {why}"
 
     def __str__(self) -> str:
-        return f"{self.title}\n{columns(self.lines(), indent=2)}"
+        return f"{say(self.title)}\n{columns(said(self.lines()), indent=2)}"
 
     __repr__ = __str__
 
@@ -197,10 +198,10 @@ class Explanation:
         from suanzi._html import Cell, page, table
 
         rows = [
-            (label, Cell(text, _mark(self)) if label == "lost" else text)
+            (say(label), Cell(say(text), _mark(self)) if label == "lost" else say(text))
             for label, text in self.lines()
         ]
-        return page(table((), rows, row_heads=True, caption=self.title))
+        return page(table((), rows, row_heads=True, caption=say(self.title)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, as ``--json`` prints it."""
@@ -306,7 +307,8 @@ class Explanations:
         return self.explanations[0].title.partition(" -> ")[0]
 
     def __str__(self) -> str:
-        return f"{self.question}\n{columns([self.header, *self.rows()], indent=2)}"
+        rows = [*said([self.header]), *said(self.rows(), names=(0,))]
+        return f"{self.question}\n{columns(rows, indent=2)}"
 
     __repr__ = __str__
 
@@ -315,9 +317,11 @@ class Explanations:
 
         rows = [
             (name, Cell(dtype, _mark(one)), Cell(lost, _mark(one)), why)
-            for one, (name, dtype, lost, why) in zip(self, self.rows(), strict=True)
+            for one, (name, dtype, lost, why) in zip(
+                self, said(self.rows(), names=(0,)), strict=True
+            )
         ]
-        return page(table(self.header, rows, row_heads=True, caption=self.question))
+        return page(table(said([self.header])[0], rows, row_heads=True, caption=self.question))
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return the explanations as plain data."""

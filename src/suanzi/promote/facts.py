@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from suanzi._lang import say
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.zero_dim import AS_TENSOR
 
@@ -63,6 +64,9 @@ def _scope(key: OperatorClass | str) -> str:
     return key if isinstance(key, str) else "any operator" if not key else key.title
 
 
+_SCOPES = {_scope(key) for key in OperatorClass}
+
+
 def lines_of(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """Return facts as labelled lines; a list of sentences has a line for each.
 
@@ -73,7 +77,9 @@ def lines_of(facts: dict[str, Any]) -> list[tuple[str, str]]:
     for key, value in facts.items():
         for item in value if isinstance(value, list) and key != "dtypes" else [value]:
             if isinstance(item, dict):
-                item = "; ".join(f"{k}: {v}" for k, v in item.items())
+                item = "; ".join(
+                    f"{say(k) if k in _SCOPES else k}: {say(v)}" for k, v in item.items()
+                )
             elif isinstance(item, list):
                 item = " ".join(item)
             if item:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from suanzi._hints import nearest
+from suanzi._lang import said, say
 from suanzi._text import columns, printable
 from suanzi.dtypes import DType, dtype
 from suanzi.promote.engine import Answer, answer
@@ -64,8 +65,9 @@ class Compared:
 
     def __str__(self) -> str:
         if not self.differences:
-            return self.summary()
-        return f"{self.summary()}\n\n{columns([self.header, *self.differences])}"
+            return say(self.summary())
+        rows = [*said([self.header]), *self.differences]
+        return f"{say(self.summary())}\n\n{columns(rows)}"
 
     __repr__ = __str__
 
@@ -122,11 +124,11 @@ class Live:
         )
 
     def __str__(self) -> str:
-        parts = [self.summary()]
+        parts = [say(self.summary())]
         for title, cells in (("drift", self.drift), ("known deviations", self.of("known"))):
             if cells:
-                rows = [cell.row() for cell in cells]
-                parts += ["", title, columns([self.header, *rows], indent=2)]
+                rows = said([self.header, *(cell.row() for cell in cells)])
+                parts += ["", say(title), columns(rows, indent=2)]
         return "\n".join(parts)
 
     __repr__ = __str__
@@ -134,10 +136,11 @@ class Live:
     def _repr_html_(self) -> str:
         from suanzi._html import note, page, table
 
-        parts = [note(self.summary())]
+        parts = [note(say(self.summary()))]
         for title, cells in (("drift", self.drift), ("known deviations", self.of("known"))):
             if cells:
-                parts.append(table(self.header, [cell.row() for cell in cells], caption=title))
+                head, *rows = said([self.header, *(cell.row() for cell in cells)])
+                parts.append(table(head, rows, caption=say(title)))
         return page(*parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -246,13 +249,13 @@ def _probe(
 def _cells(
     framework: str, answers: list[list[Any]], rules: str | RuleSet | None
 ) -> Iterator[LiveCell]:
-    for name, op, operands, kind, said in answers:
+    for name, op, operands, kind, words in answers:
         chosen = rule_set(rules if rules is not None else name or framework)
         if name is not None and chosen.name != name:
             continue  # the probe used other attributes than this rule set
         mine = answer([_operand(text) for text in operands], chosen, op)
-        theirs = dtype(said) if kind == "answer" else None
-        message = "" if kind == "answer" else printable(str(said))
+        theirs = dtype(words) if kind == "answer" else None
+        message = "" if kind == "answer" else printable(str(words))
         yield LiveCell(mine, theirs, message, _outcome(mine, theirs, kind))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
+from suanzi._lang import said, say
 from suanzi._text import columns
 from suanzi.dtypes import DType, document_name
 from suanzi.dtypes import bool as bool_
@@ -61,8 +62,8 @@ class Table:
 
     def __str__(self) -> str:
         return (
-            f"{self.title}\n\ntensor with tensor\n{columns(self.tensor_rows())}\n\n"
-            f"tensor with Python number\n{columns(self.number_rows())}"
+            f"{self.title}\n\n{say('tensor with tensor')}\n{columns(self.tensor_rows())}\n\n"
+            f"{say('tensor with Python number')}\n{columns(self.number_rows())}"
         )
 
     __repr__ = __str__
@@ -77,13 +78,13 @@ class Table:
                 self.tensor_rows()[0],
                 [[self.name(a), *self._cells(a, self.dtypes)] for a in self.dtypes],
                 row_heads=True,
-                caption="tensor with tensor",
+                caption=say("tensor with tensor"),
             ),
             table(
                 self.number_rows()[0],
                 [[self.name(a), *self._cells(a, numbers)] for a in self.dtypes],
                 row_heads=True,
-                caption="tensor with Python number",
+                caption=say("tensor with Python number"),
             ),
         )
 
@@ -95,11 +96,11 @@ class Table:
         for other in others:
             found = answer((a, other), self.rules, self.op or None)
             result = found.dtype
-            title = f"{a}, {other}: {found.reason}"
+            title = f"{a}, {other}: {say(found.reason)}"
             operands = [a, other] if isinstance(other, DType) else [a]
             lost = [d.name for d in operands if result is not None and not contains(result, d)]
             if lost:
-                title += f"; {result} does not hold every {' and every '.join(lost)}"
+                title += say(f"; {result} does not hold every {' and every '.join(lost)}")
             mark: Mark = "refused" if result is None else "lossy" if lost else ""
             cells.append(Cell(self.name(result), mark, title))
         return cells
@@ -245,7 +246,7 @@ class Laws:
         ]
 
     def __str__(self) -> str:
-        return f"{self.table.title}\n{columns(self.lines(), indent=2)}"
+        return f"{self.table.title}\n{columns(said(self.lines()), indent=2)}"
 
     __repr__ = __str__
 
@@ -253,10 +254,10 @@ class Laws:
         from suanzi._html import Cell, page, table
 
         rows = [
-            (law, Cell(holds, "good" if holds == "yes" else "lossy"), example)
+            (say(law), Cell(say(holds), "good" if holds == "yes" else "lossy"), say(example))
             for law, holds, example in self.lines()
         ]
-        head = ("law", "holds", "first counter-example")
+        head = said([("law", "holds", "first counter-example")])[0]
         return page(table(head, rows, row_heads=True, caption=self.table.title))
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import isinf
 from typing import Any
 
+from suanzi._lang import said, say
 from suanzi._text import columns, printable
 from suanzi.port.calls import Call, Calls, Taken, Where
 from suanzi.port.given import OWN_GRADIENTS
@@ -106,26 +107,28 @@ class Replayed:
 
     def __str__(self) -> str:
         done = f"{self.replayed} call{'s' * (self.replayed != 1)} replayed"
-        lines = [f"replay, {self.target} {self.how}: {done}"]
+        lines = [say(f"replay, {self.target} {self.how}: {done}")]
         first = next((one for one in self.lines if one.departs), None)
         if first is None:
-            lines.append("  no line departs")
+            lines.append("  " + say("no line departs"))
         else:
             source = statement_at(first.where) if first.where is not None else ""
-            lines.append(f"  first line that departs: {first.place}  {source}".rstrip())
+            lines.append(f"  {say('first line that departs')}: {first.place}  {source}".rstrip())
         shown = self.departing
         if shown:
             header = ("line", "layer", "calls", "own", "chained", "max ULP", "cosine", "")
             rows = [
                 (one.place, (one.where.layer if one.where else "") or "-", str(one.calls),
                  _shown(one.own), _shown(one.chained), _shown(one.ulp), f"{one.cosine:.6f}",
-                 f"refused: {one.refused}" if one.refused else one.dtypes)
+                 say(f"refused: {one.refused}" if one.refused else one.dtypes))
                 for one in shown[:_SHOWN]
             ]  # fmt: skip
-            lines += [f"  {line}".rstrip() for line in columns([header, *rows]).splitlines()]
+            lines += [
+                f"  {line}".rstrip() for line in columns([*said([header]), *rows]).splitlines()
+            ]
         if len(shown) > _SHOWN:
-            lines.append(f"  and {len(shown) - _SHOWN} more lines (--json lists them)")
-        lines += [f"  {said}" for said in self.notes()]
+            lines.append("  " + say(f"and {len(shown) - _SHOWN} more lines (--json lists them)"))
+        lines += [f"  {say(note)}" for note in self.notes()]
         return "\n".join(printable(line) for line in lines)
 
     def notes(self) -> list[str]:

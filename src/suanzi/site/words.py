@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from suanzi import _lang
 from suanzi._toml import tomllib
 
-LANGUAGES = ("en", "zh")
-_MARK = re.compile(r"\{(?:[a-d]|t|\.\.)\}")
+LANGUAGES = tuple(_lang.LANGUAGES)
 
 
 @cache
 def words() -> dict[str, Any]:
-    """Return the file: labels in both languages, and patterns of data with their translations."""
-    return tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
+    """Return labels in both languages, and patterns of data with their translations, best first."""
+    data = _lang.read(Path(_lang.__file__).parent / "zh" / "data.toml")
+    ordered = sorted(data, key=_lang.order)
+    label = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))["label"]
+    return {"label": label, "data": {en: data[en] for en in ordered}}
 
 
 def label(key: str) -> str:
@@ -30,18 +32,8 @@ def label(key: str) -> str:
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Return patterns of English data as the page compiles them."""
-
-    def compiled(text: str) -> re.Pattern[str]:
-        parts = _MARK.split(text)
-        marks = [r"(\S+)" if mark[1] in "abcd" else "(.+)" for mark in _MARK.findall(text)]
-        joined = "".join(
-            re.escape(part) + mark for part, mark in zip(parts, [*marks, ""], strict=True)
-        )
-        return re.compile(joined)
-
-    return [(compiled(en), en) for en in words()["data"]]
+def _data() -> _lang.Catalogue:
+    return _lang.Catalogue(words()["data"])
 
 
 def translated(text: str) -> str | None:
@@ -50,12 +42,4 @@ def translated(text: str) -> str | None:
     >>> translated("row i32, column bf16")
     '第 i32 行、第 bf16 列'
     """
-    for pattern, en in _patterns():
-        found = pattern.fullmatch(text)
-        if found is None:
-            continue
-        zh: str = words()["data"][en]
-        for mark, part in zip(_MARK.findall(en), found.groups(), strict=True):
-            zh = zh.replace(mark, (translated(part) or part) if mark == "{..}" else part, 1)
-        return zh
-    return None
+    return _data().translated(text)

@@ -251,3 +251,18 @@ def _by_any_name(of: str) -> dict[str, Interface]:
             found.setdefault(name, one)
             found.setdefault(name.removeprefix("op_"), one)
     return found | dict(interfaces(of))
+
+
+@cache
+def titles() -> Mapping[str, str]:
+    """Return the titles of the clauses, in the standard's language.
+
+    >>> titles()["7.2.13.1"]
+    '规约'
+    """
+    from pathlib import Path
+
+    from suanzi._toml import tomllib
+
+    file = Path(__file__).parent / "titles.toml"
+    return MappingProxyType(tomllib.loads(file.read_text("utf-8")))

@@ -11,7 +11,8 @@ function apply() {
       (wanted.wrong && row.dataset.wrong !== wanted.wrong) ||
       (text && !words(row.cells[0]).includes(text));
   }
-  output.textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length} rows`;
+  const shown = rows.filter(row => !row.hidden).length;
+  output.textContent = `{{ say("${shown} of ${rows.length} rows") }}`;
 }
 if (rows.length) filterBy(form, apply);
 

@@ -51,6 +51,8 @@ class Cell:
 
     text: str
     style: Style = ""
+    is_name: bool = False
+    """Whether it is the same in every language."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def _row(
     count = counts(results)
     cells = [Cell(str(count[o]) if count[o] else "", _outcome_style(o)) for o in shown]
     return (
-        Cell(op),
+        Cell(op, is_name=True),
         *([] if wide else [Cell(answered(s.tally))]),
         Cell(str(count["cases"])),
         *cells,

@@ -16,6 +16,7 @@ function apply() {
   for (const part of document.querySelectorAll(".file, .part")) {
     part.hidden = !part.querySelector("article.case:not([hidden])");
   }
-  output.textContent = `${articles.filter(one => !one.hidden).length} of ${articles.length} entries`;
+  const shown = articles.filter(one => !one.hidden).length;
+  output.textContent = `{{ say("${shown} of ${articles.length} entries") }}`;
 }
 if (articles.length) filterBy(form, apply);

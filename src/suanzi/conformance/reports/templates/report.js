@@ -40,6 +40,6 @@ function apply() {
     const section = document.getElementById(id);
     if (section) section.hidden = nothing(section);
   }
-  output.textContent = `${shown} of ${total} cases`;
+  output.textContent = `{{ say("${shown} of ${total} cases") }}`;
 }
 filterBy(form, apply);

@@ -1,0 +1,304 @@
+"""The languages of the command line and of reports: nothing is missing, nothing is too much."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from helpers.sentences import HOME, everywhere, shape, strings_of
+from suanzi import _lang
+from suanzi._lang import LANGUAGES, MARK, catalogue, language, read, say
+from suanzi._lang.choosing import choose, split
+from suanzi._text import columns, pad, width, wrap
+from suanzi.cli import main
+from suanzi.status import InvalidArgument
+
+OTHERS = [name for name in LANGUAGES if name != "en"]
+FILES = sorted((HOME / "_lang").glob("*/*.toml"))
+LETTERS = re.compile(r"[a-zA-Z]{2,}")
+
+# Modules whose sentences are data, which `say` is given later: each of them has a translation.
+SOURCES = """
+promote/engine promote/zero_dim promote/writing promote/lossless promote/fixes promote/rounding
+promote/facts promote/explain promote/diff promote/table promote/live
+promote/layers promote/values promote/live_results
+port/findings port/layout port/report port/tabulated port/given port/passes port/available
+port/support port/values port/patch port/opening port/asking port/under_autocast port/page
+conformance/decision conformance/reports/summary conformance/reports/levels conformance/model/basis
+conformance/reports/compare conformance/reports/readings conformance/reports/html
+conformance/submission conformance/model/tallies
+judgement/findings judgement/diagnosis judgement/verdict judgement/standards
+judgement/engine judgement/inference
+blaming/report blaming/judging accuracy/report accuracy/compare accuracy/page
+criteria/holes criteria/diff criteria/reading criteria/formulas
+libraries/config cli/watch cli/demo cli/submit
+""".split()
+# What they have besides: names, sources, programs to paste.
+NOT_SENTENCES = re.compile(
+    r"suanzi lossless|of the Paddle document|by exact computation|need no common dtype|"
+    r"In real functions|import |# |np\.frombuffer|bool int8|suanzi (check|port|blame)|"
+    r"interpreter that ignores|See |in-place method|no dtype|provider|a Python function|"
+    r"x \+= y|linear algebra|same kind|odel name|standards (holes|diff)|use vjp|:\.6g|"
+    r"\(suanzi|No newline|required \(positional|float64 for float64|not implemented for|"
+    r"empty empty_like|log log2|known are|no chips"
+)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@cache
+def keys(name: str) -> dict[str, str]:
+    return dict(catalogue(name).texts)
+
+
+# ---- catalogues ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_sentence_is_translated(name: str) -> None:
+    known = {shape(key) for key in keys(name)}
+    missing = {text: where for text, where in everywhere().items() if text not in known}
+    assert not missing
+
+
+def _untranslated(module: str) -> list[str]:
+    """Return the sentences of a module that neither have a translation nor are a part of one."""
+    known = "\n".join(key.replace("{s}", "") for key in keys("zh"))
+
+    def is_known(text: str) -> bool:
+        filled = (text.replace("{s}", "").replace("{}", some) for some in ("7", "int8"))
+        if any(catalogue("zh").translated(one) for one in filled):
+            return True
+        parts = (part.strip(" .,;:()-\n") for part in re.split(r"\{s?\}", text))
+        return all(part in known for part in parts if re.search("[a-z]+ [a-z]+", part))
+
+    texts = strings_of(HOME / f"{module}.py")
+    return [text for text in texts if not NOT_SENTENCES.search(text) and not is_known(text)]
+
+
+def test_sentences_of_data_are_translated() -> None:
+    missing = {module: found for module in SOURCES if (found := _untranslated(module))}
+    assert not missing
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_text_is_translated_twice(name: str) -> None:
+    files = [file for file in FILES if file.parent.name == name]
+    counted = Counter(key for file in files for key in read(file))
+    assert [key for key, count in counted.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_marks_agree(file: Path) -> None:
+    wrong = [
+        key
+        for key, text in read(file).items()
+        if set(MARK.findall(key.replace("{s}", ""))) != set(MARK.findall(text))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_texts_have_words_of_their_own(file: Path) -> None:
+    """One that were all marks would fit anything."""
+    assert [key for key in read(file) if len(re.findall(r"\S", MARK.sub("", key))) < 2] == []
+
+
+@cache
+def _words() -> set[str]:
+    """Return every word of the code, of templates and of the data that comes with it."""
+    found: set[str] = set()
+    for file in HOME.rglob("*"):
+        if file.suffix in (".py", ".j2", ".js", ".txt", ".toml") and "_lang" not in file.parts:
+            found |= set(LETTERS.findall(file.read_text("utf-8").lower()))
+    project = HOME.parents[1] / "benchmarks" / "judge_criteria.json"
+    return found | set(LETTERS.findall(project.read_text("utf-8").lower()))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_translation_is_unused(name: str) -> None:
+    used = set(everywhere())
+    stale = []
+    for key in keys(name):
+        words = LETTERS.findall(MARK.sub(" ", key.replace("{s}", "")).lower())
+        if shape(key) not in used and not set(words) <= _words():
+            stale.append(key)
+    assert not stale
+
+
+def test_a_planted_fault_is_found() -> None:
+    assert shape("{i} case{s} of {0}") == "{} case{s} of {}"
+    assert "Nothing was tested." in keys("zh")
+    assert "Nothing at all was tested." not in {shape(key) for key in keys("zh")}
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "chinese"),
+    [
+        ("3 calls", "3 次调用"),
+        ("1 finding.", "1 项发现。"),
+        ("14 passed, 2 failed; 7 not answered", "14 个通过，2 个失败；7 个未作答"),
+        ("table: row s32, column bf16", "表格：第 s32 行、第 bf16 列"),
+        ("a sentence that nobody has translated", "a sentence that nobody has translated"),
+    ],
+)  # fmt: skip
+def test_say(text: str, chinese: str) -> None:
+    assert say(text) == text
+    with language("zh"):
+        assert say(text) == chinese
+
+
+def test_english_reads_no_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+    catalogue.cache_clear()
+    run(capsys, "explain", "i32", "bf16")
+    assert catalogue.cache_info().currsize == 0
+
+
+def test_wide_characters_are_aligned() -> None:
+    rows = [["规则", "原因"], ["cann", "x"], ["a", "精度"]]
+    assert [line.index("|") for line in columns([[a, "|"] for a, _ in rows]).splitlines()] == [
+        4,
+        6,
+        6,
+    ]
+    assert {width(pad(a, 6)) for a, _ in rows} == {6}
+    lines = wrap("累加精度低于所声明的 float32，" * 5, 40, first="  ", rest="    ")
+    assert max(map(width, lines)) <= 42  # a comma may stand out
+    assert "".join(line.strip() for line in lines).count("float32") == 5
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+ENGLISH = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
+COMMANDS = [
+    ("promote", "i32", "bf16", "--rules", "all"),
+    ("promote", "i8", "300", "--rules", "all", "--op", "add"),
+    ("explain", "bf16", "0d:f32", "--op", "mul", "--rules", "jax", "--like", "torch"),
+    ("explain", "f32", "f32", "--op", "bmm", "--rules", "torch,paddle", "--autocast"),
+    ("table", "cann"),
+    ("diff", "cann", "torch", "--dtype", "bf16,f32,i64"),
+    ("laws", "numpy"),
+    ("ops", "--category", "arithmetic"),
+    ("dtypes",),
+    ("check", "--backend", "numpy", "--op", "floordiv", "--dtype", "int32", "--group", "special",
+     "--jobs", "1"),
+    ("port", str(HOME.parents[1] / "examples" / "port" / "block.jsonl"), "--to", "cann,jax"),
+    ("port", str(HOME.parents[1] / "examples" / "port" / "results.jsonl"), "--to", "paddle,jax"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda some: "-".join(map(str, some[:2]))[-20:])
+def test_commands_print_chinese(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, *arguments, "--lang", "zh")
+    assert status in (0, 1)
+    assert re.search("[\u4e00-\u9fff]", out)
+    lines = [line for line in out.splitlines() if "(" not in line or "：" in line]
+    titles = "documentation of|Table 1|every pair tested|promote_types|on the CPU"  # of sources
+    assert [line for line in lines if ENGLISH.search(line) and not re.search(titles, line)] == []
+
+
+def test_english_is_the_same_with_or_without(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("explain", "i32", "bf16")
+    assert run(capsys, *arguments) == run(capsys, *arguments, "--lang", "en")
+
+
+@pytest.mark.parametrize("arguments", [("explain", "i32", "bf16"), ("diff", "cann", "torch")])
+def test_data_is_english(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    _, english, _ = run(capsys, *arguments, "--json")
+    _, chinese, _ = run(capsys, *arguments, "--json", "--lang", "zh")
+    assert json.loads(english) == json.loads(chinese)
+
+
+def test_errors_are_english(capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, english = run(capsys, "promote", "i32", "nothing")
+    assert run(capsys, "promote", "i32", "nothing", "--lang", "zh") == (status, "", english)
+
+
+@pytest.mark.parametrize("command", ["", "check", "port", "standards diff", "op"])
+def test_help_is_chinese(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, *command.split(), "--help", "--lang", "zh")
+    text = re.sub(r"suanzi .*", "", out)
+    assert re.search("[\u4e00-\u9fff]", text)
+    assert ENGLISH.findall(text) == []
+    _, out, _ = run(capsys, *command.split(), "--help")
+    assert not re.search("[\u4e00-\u9fff]", out)
+
+
+def test_the_option_may_stand_anywhere_before_the_program_s_own() -> None:
+    assert split(["--lang=zh", "demo"]) == (["demo"], "zh")
+    assert split(["port", "a.py", "--lang", "zh", "--", "--lang", "x"]) == (
+        ["port", "a.py", "--", "--lang", "x"], "zh")  # fmt: skip
+    with pytest.raises(InvalidArgument, match="needs a language: en"):
+        split(["demo", "--lang"])
+
+
+def test_an_unknown_language_is_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "dtypes", "--lang", "fr")
+    assert (status, out) == (2, "")
+    assert err == "suanzi: --lang: 'fr' is not a language of suanzi: en (English), zh.\n"
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"SUANZI_LANG": "zh", "LANG": "en_US.UTF-8"}, "zh"),
+        ({"SUANZI_LANG": "en", "LANG": "zh_CN.UTF-8"}, "en"),
+        ({"LC_ALL": "zh_CN.UTF-8", "LANG": "en_US.UTF-8"}, "zh"),
+        ({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, "en"),
+        ({"LC_MESSAGES": "zh_CN.UTF-8", "LANG": "de_DE.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW"}, "zh"),
+        ({"LANG": "fr_FR.UTF-8"}, "en"),
+        ({}, "en"),
+    ],
+)
+def test_the_environment_chooses(
+    variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SUANZI_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert choose(None) == expected
+    assert choose("en") == "en"
+
+
+def test_an_unknown_variable_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUANZI_LANG", "xx")
+    status, _, err = run(capsys, "dtypes")
+    assert status == 2
+    assert "SUANZI_LANG: 'xx' is not a language of suanzi: en (English), zh." in err
+
+
+@pytest.mark.parametrize("asked", ["zh", None])
+def test_a_terminal_without_the_letters_gets_english(
+    asked: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUANZI_LANG", "zh")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+    assert choose(asked) == "en"
+    assert capsys.readouterr().err.count("\n") == (asked is not None)
+
+
+def test_python_reads_the_variable_once() -> None:
+    assert _lang.chosen() == "en"
+    with language("zh"):
+        assert _lang.chosen() == "zh"
+    assert _lang.chosen() == "en"
