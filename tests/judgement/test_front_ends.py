@@ -277,6 +277,6 @@ def test_the_standards_operators_are_judged_by_the_kits_cases() -> None:
 
 
 def test_every_code_is_on_the_page_of_findings() -> None:
-    text = (ROOT / "docs" / "judge" / "findings.md").read_text("utf-8")
+    text = (ROOT / "docs" / "en" / "reference" / "judge-findings.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| (JD\d+) \| ([^|]+) \|", text, re.M))
     assert rows == dict(CODES)
