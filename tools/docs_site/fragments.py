@@ -181,7 +181,10 @@ def _pairs(found: Diff, shape: str) -> str:
     for row in (one.row() for one in found.of_shape(shape)):
         left, right, *answers = (cell.removeprefix("0-d ") for cell in row)
         same = say("that of the {}", say(right_name))
-        a, b = (same if answer == right else say(answer) for answer in answers)
+        a, b = (
+            same if answer == right else say(answer) if answer == "refused" else answer
+            for answer in answers
+        )
         groups.setdefault((left, a, b), []).append(right.removeprefix("a "))
     rows = [(left, ", ".join(right), a, b) for (left, a, b), right in groups.items()]
     other = say("with {}", say(right_name))
