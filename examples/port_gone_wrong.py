@@ -44,6 +44,13 @@ def main() -> None:
     except sz.TypeMismatch as error:
         print(f"TypeMismatch: {error}")
 
+    print("\n6. What else changes on the way to Paddle, before the fix and after it:")
+    for said, factor in (("before", frequencies), ("after", sz.cast(frequencies, sz.float32))):
+        with sz.promotion("torch"), sz.record() as calls:
+            angles(sz.cast(positions, factor.dtype) if said == "after" else positions, factor)
+        found = sz.port.judge(calls, ["paddle"])
+        print(f"{said}: {[f'{one.code}: {one.verdict.text}' for one in found]}")
+
 
 if __name__ == "__main__":
     main()

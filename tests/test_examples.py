@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -82,3 +84,20 @@ def test_train_two_layers() -> None:
         assert losses[-1] < losses[40] < losses[0]
         assert losses[-1] < 0.45 * losses[0]
         assert right > 0.8
+
+
+def test_low_precision(capsys: pytest.CaptureFixture[str]) -> None:
+    example = load("low_precision")
+    example.main()
+    shown = capsys.readouterr().out
+    assert re.search(r"bfloat16 +256 +1000\n", shown)
+    assert "1024 elements: naive 4, sz.nn.softmax 1" in shown
+    assert "JD402 off by a factor: every element is 4 times the answer" in shown
+
+
+@pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="needs make and cc")
+def test_a_vendors_library_is_fixed(capsys: pytest.CaptureFixture[str]) -> None:
+    load("vendor_fixed").main()
+    before, after = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r".*'mul': [1-9]\d*, 'sub': [1-9]\d*, 'min': [1-9]\d*\}", before)
+    assert after.endswith("{'mul': 0, 'sub': 0, 'min': 0}")
