@@ -82,7 +82,7 @@ class Handle:
     ) -> None:
         self.device = device
         with torch.cuda.device(device):
-            torch.cuda.currentstream(device).query()  # there is a context from here on
+            torch.cuda.current_stream(device).query()  # there is a context from here on
             module, function = ctypes.c_void_p(), ctypes.c_void_p()
             loaded = _library().cuModuleLoadData(ctypes.byref(module), image)
             _check(loaded, f"{name} was not loaded")
