@@ -87,9 +87,11 @@ def _by_kernels(
     """Return what a kernel of suanzi's own gives; None where there is none for the call."""
     op = call.op
     shared = f"kernel {op.kernel}"
+    key = op.key if op.key in PLANNED or op.key in FAST else shared
     try:
-        key = op.key if op.key in PLANNED else shared
         planner = PLANNED.get(key)
+        if key in _failing:
+            return None
         if planner is not None and not _is_worth(key, op.key, plain, args):
             return None
         plan = None if planner is None else planner(call, **plain)
@@ -97,11 +99,15 @@ def _by_kernels(
             made = plan.run(plan.operands)
             _keep(plan, TorchTensor(made, call.device), op.key, args, kwargs)
             return made
-        quick = FAST.get(op.key) or FAST.get(shared)
-        return None if quick is None else in_name_of(op, call.device, lambda: quick(call, **plain))
-    except (StatusError, MemoryError, torch.OutOfMemoryError):
+        quick = FAST.get(key) or FAST.get(shared)
+        with torch.no_grad():
+            return None if quick is None else quick(call, **plain)
+    except StatusError:
         raise
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise _no_memory(op, call.device, error) from None
     except Exception as error:
+        _failing.add(key)
         warnings.warn(
             f"{op.title}: its kernel failed on {call.device}, and PyTorch computes instead: "
             f"{type(error).__name__}: {_first(error)}. SUANZI_TRITON=0 switches kernels off.",
@@ -111,6 +117,8 @@ def _by_kernels(
         return None
 
 
+_failing: set[str] = set()
+"""The operators whose kernels failed: PyTorch computes them from then on."""
 _once: set[Any] = set()
 """The calls that PyTorch computed once, by what they depend on."""
 
@@ -300,11 +308,11 @@ def in_name_of(op: Operator, device: Device, call: Any) -> Any:
     except StatusError:
         raise
     except (MemoryError, torch.OutOfMemoryError) as error:
-        raise AllocFailed(f"{op.title}: not enough memory on {device}: {_first(error)}.") from None
+        raise _no_memory(op, device, error) from None
     except Exception as error:
         words = _first(error)
         if "alloc" in words and "memory" in words:
-            raise AllocFailed(f"{op.title}: not enough memory on {device}: {words}.") from None
+            raise _no_memory(op, device, error) from None
         if (
             isinstance(error, NotImplementedError)
             or type(error).__name__ == "Unsupported"
@@ -314,6 +322,10 @@ def in_name_of(op: Operator, device: Device, call: Any) -> Any:
         raise InternalError(
             f"{op.title}: PyTorch failed on {device}: {type(error).__name__}: {words}."
         ) from error
+
+
+def _no_memory(op: Operator, device: Device, error: BaseException) -> AllocFailed:
+    return AllocFailed(f"{op.title}: not enough memory on {device}: {_first(error)}.")
 
 
 def _first(error: BaseException) -> str:

@@ -1,0 +1,113 @@
+"""Kernels that Triton compiles are loaded and started as a driver expects; here a double of it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import suanzi as sz
+
+pytest.importorskip("torch", reason="devices of PyTorch")
+pytest.importorskip("triton", reason="kernels of Triton")
+if os.environ.get("TRITON_INTERPRET") == "1":
+    pytest.skip("TRITON_INTERPRET=1 compiles no kernel", allow_module_level=True)
+
+import torch
+
+from suanzi.torch import running
+from suanzi.torch.triton import driver, launching
+
+U, P = ctypes.c_uint, ctypes.c_void_p
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, P, U, U, U, U, U, U, U, P, ctypes.POINTER(P), P)
+Floats = ctypes.POINTER(ctypes.c_float)
+
+
+class Driver:
+    """Adds float32, whatever kernel it was given, and refuses the first start."""
+
+    def __init__(self) -> None:
+        self.images: list[bytes] = []
+        self.starts: list[tuple[Any, ...]] = []
+        self.cuLaunchKernel = ENTRY(self.start)
+
+    def cuModuleLoadData(self, module: Any, image: bytes) -> int:
+        self.images.append(image)
+        return 0
+
+    def cuModuleGetFunction(self, function: Any, module: Any, name: bytes) -> int:
+        function._obj.value = 4711
+        return 0
+
+    def cuDeviceGet(self, handle: Any, device: int) -> int:
+        return 0
+
+    cuDevicePrimaryCtxRetain = cuDeviceGet
+
+    def cuCtxSetCurrent(self, context: Any) -> int:
+        return 0
+
+    def start(self, function: int, *given: Any) -> int:
+        grid, threads, shared, stream, places, _ = given[:3], given[3:6], *given[6:]
+        self.starts.append((function, grid, threads, shared, stream))
+        if len(self.starts) == 1:
+            return 201  # no context in this thread
+        x, y, out = (P.from_address(places[i]).value for i in range(3))
+        n = ctypes.c_int32.from_address(places[3]).value
+        for i in range(n):
+            a, b, made = (ctypes.cast(at, Floats) for at in (x, y, out))
+            made[i] = a[i] + b[i]
+        return 0
+
+
+@pytest.fixture
+def double(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    made = Driver()
+    monkeypatch.setattr(driver, "_library", lambda: made)
+    monkeypatch.setattr(driver, "stream", lambda device: 77)
+    monkeypatch.setattr("suanzi.torch.triton.elements.stream", lambda device: 77)
+    monkeypatch.setattr(running, "usable", lambda kind: True)
+    monkeypatch.setattr(running, "eager", lambda: True)
+    monkeypatch.setattr(running, "_plans", {})
+    monkeypatch.setattr(torch.cuda, "device", lambda device: nullcontext())
+    query = SimpleNamespace(query=lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: query)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *device: (9, 0))
+    return made
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_call_is_compiled_loaded_and_started(device: str, double: Driver) -> None:
+    x, y = (sz.tensor([i, 2.5, 3], sz.float32, device=device) for i in range(2))
+    for _ in range(3):
+        made: Any = sz.add(x, y)
+        assert made.tolist() == [1, 5, 6]
+    assert len(double.images) == 1
+    assert double.images[0][:4] == b"\x7fELF"
+    assert len(double.starts) == 4  # the refused one was repeated
+    assert double.starts[-1] == (4711, (1, 1, 1), (128, 1, 1), 0, 77)
+
+
+def test_products_and_sums_are_not_contracted_and_quotients_are_ieee() -> None:
+    from suanzi.torch.triton.layouts import laid
+    from suanzi.torch.triton.writing import Body, Operand, kernel_of, written
+
+    found = laid((4096,), [((4096,), (1,))] * 3)
+    assert found is not None
+    operands = (Operand(sz.float32, sz.float32),) * 3
+    expression = "divided(a0 * a1 + a2, root(a1))"
+    kernel = kernel_of(written(Body(operands, expression, sz.float32, sz.float32), found.pattern))
+    seen = [("*fp32", True)] * 4 + [("i32", True)]
+    made, types = launching.compiled(kernel, seen, dict(found.constants), (9, 0), 4)
+    text = made.asm["ptx"]
+    assert types == ["*fp32"] * 4 + ["i32"]
+    assert "div.rn.f32" in text
+    assert "sqrt.rn.f32" in text
+    assert "ld.global.v4" in text
+    assert "fma" not in text
+    assert "approx" not in text
+    assert "ftz" not in text
