@@ -31,6 +31,11 @@ _OPTIONS = {"enable_fp_fusion": False, "enable_reflect_ftz": False}
 _handles: dict[Any, Handle] = {}
 
 
+def pointer(dtype: torch.dtype) -> str:
+    """Return the type of a parameter that points to elements of a dtype."""
+    return _POINTERS[dtype]
+
+
 def is_compiled(kernel: Any) -> bool:
     """Return whether a kernel is compiled, not interpreted."""
     return isinstance(kernel, JITFunction)

@@ -16,9 +16,10 @@ import triton.language as tl
 
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
-from suanzi.torch.fast import fast
+from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.launching import launch
-from suanzi.torch.triton.tiles import FLOATS, PART, block_of, tiles, warps_of
+from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
+from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, warps_of
 from suanzi.torch.ways import Call
 
 
@@ -66,11 +67,10 @@ def _parts(x, means, squares, n, step, parts, CENTRED: tl.constexpr, WIDE: tl.co
 
 
 @triton.jit
-def _join(means, squares, n, parts, CENTRED: tl.constexpr, PART: tl.constexpr,
+def _join(means, squares, mean_of, square_of, n, parts, CENTRED: tl.constexpr, PART: tl.constexpr,
           BLOCK: tl.constexpr):  # fmt: skip
-    """The mean and the mean square of a row, stored after those of the parts of all rows."""
+    """The mean and the mean square of a row."""
     row = tl.program_id(0).to(tl.int64)
-    end = tl.num_programs(0).to(tl.int64) * parts + row
     column = tl.arange(0, BLOCK)
     mean = tl.zeros((BLOCK,), tl.float64)
     if CENTRED:
@@ -78,7 +78,7 @@ def _join(means, squares, n, parts, CENTRED: tl.constexpr, PART: tl.constexpr,
             at = start + column
             count = tl.where(at == parts - 1, n - (tl.full((1,), parts, tl.int64) - 1) * PART, PART)
             mean += tl.load(means + row * parts + at, at < parts, 0.0) * count.to(tl.float64)
-        tl.store(means + end, tl.sum(mean, 0) / n)
+        tl.store(mean_of + row, tl.sum(mean, 0) / n)
     middle = tl.sum(mean, 0) / n
     total = tl.zeros((BLOCK,), tl.float64)
     for start in range(0, parts, BLOCK):
@@ -88,7 +88,7 @@ def _join(means, squares, n, parts, CENTRED: tl.constexpr, PART: tl.constexpr,
             count = tl.where(at == parts - 1, n - (tl.full((1,), parts, tl.int64) - 1) * PART, PART)
             d = tl.load(means + row * parts + at, at < parts, 0.0) - middle
             total += tl.where(at < parts, d * d * count.to(tl.float64), 0.0)
-    tl.store(squares + end, tl.sum(total, 0) / n)
+    tl.store(square_of + row, tl.sum(total, 0) / n)
 
 
 @triton.jit
@@ -154,44 +154,78 @@ def _flat(call: Call, name: str, x: torch.Tensor | None) -> torch.Tensor | None:
     return None if x is None else cast(x, call.dtypes[name], call.result.dtype).reshape(-1)
 
 
+def _steps(
+    call: Call, x: torch.Tensor, n: int, weight: torch.Tensor | None, bias: torch.Tensor | None,
+    eps: float, offset: float,
+) -> Steps:  # fmt: skip
+    """Return the kernels for rows that are contiguous."""
+    target, rows = call.result.dtype, x.numel() // n
+    step = n if x.is_contiguous() else x.stride(0)
+    facts = {"CENTRED": call.op.name == "layer_norm", "HAS_W": weight is not None,
+             "HAS_B": bias is not None, "WIDE": target.bits == 32}  # fmt: skip
+    operands = [x, *([] if weight is None else [weight]), *([] if bias is None else [bias])]
+    out = Memory(tuple(x.shape), TORCH[target])
+    made = At(len(operands))
+    means, squares, mean, square = (At(made + i) for i in range(1, 5))
+    by = made if weight is None else At(1)
+    scales = [by, made if bias is None else At(made - 1), made]
+    numbers = [float(eps), float(offset)]
+    block = block_of(n, target.bits == 32)
+    if block:
+        each, warps = tiles(block)
+        one = Step(_rows, triton.cdiv(rows, each), [At(0), *scales, rows, n, step, *numbers],
+                   {**facts, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+        return Steps(operands, out, [one])
+    parts = triton.cdiv(n, PART)
+    centred, warps = {"CENTRED": facts["CENTRED"]}, warps_of(PART)
+    steps = [
+        Step(_parts, rows * parts, [At(0), means, squares, n, step, parts],
+             {**centred, "WIDE": facts["WIDE"], "BLOCK": PART}, warps),
+        Step(_join, rows, [means, squares, mean, square, n, parts],
+             {**centred, "PART": PART, "BLOCK": 1024}),
+        Step(_finish, rows * parts, [At(0), *scales, mean, square, n, step, parts, *numbers],
+             {**facts, "BLOCK": PART}, warps),
+    ]  # fmt: skip
+    between = [Memory((rows, count), torch.float64) for count in (parts, parts, 1, 1)]
+    return Steps(operands, out, steps, between)
+
+
+@planned("nn:layer_norm", "nn:rms_norm", rounded=False)
+def plan(
+    call: Call, x: torch.Tensor, normalized_shape: Any, weight: torch.Tensor | None, eps: float,
+    bias: torch.Tensor | None = None, offset: float = 0.0,
+) -> Steps | None:  # fmt: skip
+    """Return the plan of a norm of rows that are contiguous in memory."""
+    target = call.result.dtype
+    given = {"x": x, "weight": weight, "bias": bias}
+    if target.name not in FLOATS or not x.numel():
+        return None
+    n = _count(normalized_shape)
+    if any(v is not None and call.dtypes[name] is not target for name, v in given.items()):
+        return None
+    if not all(v is None or v.is_contiguous() for v in (weight, bias)):
+        return None
+    if not (x.is_contiguous() or (in_rows(x) and n == x.shape[-1])):
+        return None
+    return _steps(call, x, n, weight, bias, eps, offset)
+
+
 @fast("nn:layer_norm", "nn:rms_norm")
 def norm(
     call: Call, x: torch.Tensor, normalized_shape: Any, weight: torch.Tensor | None, eps: float,
     bias: torch.Tensor | None = None, offset: float = 0.0,
 ) -> Any:  # fmt: skip
     """Return rows with mean 0 and variance 1, or with mean square 1, weighted."""
-    target, n = call.result.dtype, _count(normalized_shape)
+    target = call.result.dtype
     if target.name not in FLOATS or not x.numel():
         return None
-    given = cast(x, call.dtypes["x"], target).reshape(-1, n)
-    given = given if given.stride(1) == 1 or n == 1 else given.contiguous()
-    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
-    by, plus = (
-        _flat(call, "weight", weight),
-        _flat(call, "bias", bias) if bias is not None else None,
+    given = {"x": x, "weight": weight, "bias": bias}
+    rows, by, plus = (
+        None if v is None else cast(v, call.dtypes[name], target).contiguous()
+        for name, v in given.items()
     )
-    rows, step, wide = len(given), given.stride(0), target.bits == 32
-    facts = {"CENTRED": call.op.name == "layer_norm", "HAS_W": by is not None,
-             "HAS_B": plus is not None, "WIDE": wide}  # fmt: skip
-    scales = [out if by is None else by, out if plus is None else plus, out]
-    block = block_of(n, wide)
-    if block:
-        each, warps = tiles(block)
-        launch(_rows, (triton.cdiv(rows, each),),
-               [given, *scales, rows, n, step, float(eps), float(offset)],
-               {**facts, "ROWS": each, "BLOCK": block}, warps=warps)  # fmt: skip
-        return out
-    parts = triton.cdiv(n, PART)
-    means, squares = torch.empty((2, rows * (parts + 1)), dtype=torch.float64, device=x.device)
-    part = {"CENTRED": facts["CENTRED"]}
-    launch(_parts, (rows * parts,), [given, means, squares, n, step, parts],
-           {**part, "WIDE": wide, "BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
-    launch(_join, (rows,), [means, squares, n, parts], {**part, "PART": PART, "BLOCK": 1024})
-    launch(_finish, (rows * parts,),
-           [given, *scales, means[rows * parts :], squares[rows * parts :], n, step, parts,
-            float(eps), float(offset)],
-           {**facts, "BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
-    return out
+    assert rows is not None
+    return made_of(_steps(call, rows, _count(normalized_shape), by, plus, eps, offset))
 
 
 @fast("nn:layer_norm_bwd", "nn:rms_norm_bwd")

@@ -21,8 +21,8 @@ from suanzi.ops.reduction_modes import (
     reduced_shape,
 )
 from suanzi.torch.dtypes import TORCH
-from suanzi.torch.fast import fast
-from suanzi.torch.triton.launching import launch
+from suanzi.torch.fast import planned
+from suanzi.torch.triton.steps import At, Memory, Step, Steps
 from suanzi.torch.ways import Call
 
 SUM, MAX, MIN = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
@@ -174,20 +174,21 @@ _PROGRAMS = 1056
 
 
 def combined(
-    x: torch.Tensor, shape: tuple[int, int, int], acc: torch.dtype, target: torch.dtype,
+    x: torch.Tensor, shape: tuple[int, int, int], acc: torch.dtype, out: Memory,
     how: int, take: int, least: bool, mean: bool = False,
-) -> torch.Tensor:  # fmt: skip
-    """Return x, contiguous and seen as (outer, n, inner), combined along n."""
+) -> Steps:  # fmt: skip
+    """Return the kernels that combine x, seen as (outer, n, inner) in memory, along n."""
     outer, n, inner = shape
-    first, bits, count = True, x.dtype.itemsize * 8, n
-    like = torch.empty(0, dtype=acc, device=x.device)
+    bits, count, width = x.dtype.itemsize * 8, n, x.dtype.itemsize
     start = 0
     if how:
-        limits = torch.iinfo(acc)
-        start = limits.max if how == MIN.value else limits.min
+        start = torch.iinfo(acc).max if how == MIN.value else torch.iinfo(acc).min
+    steps: list[Step] = []
+    between = [Memory((1,), acc)]
+    source = At(0)
     while True:
         if inner == 1:
-            block = min(int(triton.next_power_of_2(n)), 2048 if x.dtype.itemsize < 8 else 1024)
+            block = min(int(triton.next_power_of_2(n)), 2048 if width < 8 else 1024)
             rows = max(1, 2048 // block)
             programs, most = triton.cdiv(outer, rows), triton.cdiv(n, 4 * block)
         else:
@@ -199,15 +200,29 @@ def combined(
         each = triton.cdiv(n, parts)
         parts = triton.cdiv(n, each)
         last = parts == 1
-        out = torch.empty((outer, parts, inner), dtype=target if last else acc, device=x.device)
-        facts = {"FIRST": first, "LAST": last, "AS": take, "HOW": how, "LEAST": least, "BITS": bits,
-                 "MEAN": mean, "ROWS": rows, "BLOCK": block}  # fmt: skip
+        if not last:
+            between.append(Memory((outer, parts, inner), acc))
+        target = At(1) if last else At(1 + len(between))
+        facts = {"FIRST": not steps, "LAST": last, "AS": take, "HOW": how, "LEAST": least,
+                 "BITS": bits, "MEAN": mean, "ROWS": rows, "BLOCK": block}  # fmt: skip
         sizes = [outer, n] if inner == 1 else [n, inner]
-        launch(_rows if inner == 1 else _columns, (programs * parts,),
-               [x, out, like, *sizes, each, parts, count, start], facts, warps=4)  # fmt: skip
+        steps.append(Step(_rows if inner == 1 else _columns, programs * parts,
+                          [source, target, At(2), *sizes, each, parts, count, start],
+                          facts))  # fmt: skip
         if last:
-            return out
-        x, n, first = out, parts, False
+            return Steps([x], out, steps, between)
+        source, n, width = target, parts, acc.itemsize
+
+
+def _memory(
+    input: torch.Tensor, order: list[int], gone: list[int], shape: tuple[int, ...],
+    dtype: torch.dtype,
+) -> Memory:  # fmt: skip
+    """Return the output: what is left of the axes, in their order in memory."""
+    kept = [a for a in order if a not in gone]
+    like = torch.empty([input.shape[a] for a in kept], device="meta")
+    like = like.permute([kept.index(a) for a in sorted(kept)]).reshape(shape)
+    return Memory(tuple(like.shape), dtype, tuple(like.stride()))
 
 
 def _laid_out(x: torch.Tensor, axes: list[int]) -> tuple[torch.Tensor, list[int], list[int]] | None:
@@ -260,48 +275,36 @@ def _plan(how: ReduceMode, dt: DType) -> tuple[torch.dtype, int, int, bool] | No
     return None
 
 
-@fast("reduce")
-def reduce(call: Call, input: torch.Tensor, mode: Any, axis: Any, keep_dims: bool) -> Any:
-    """Combine elements along axes."""
+@planned("reduce", rounded=False)
+def reduce(call: Call, input: torch.Tensor, mode: Any, axis: Any, keep_dims: bool) -> Steps | None:
+    """Return the plan of what combines elements along axes."""
     how = mode_argument(call.op, mode)
-    dt = call.dtypes["input"]
     if isinstance(how, ReduceFunction) or not input.numel() or not input.dim():
         return None
-    plan = _plan(how, dt)
+    chosen = _plan(how, call.dtypes["input"])
     axes = axes_argument(call.op, input.dim(), axis)
-    laid = None if plan is None else _laid_out(input, axes)
-    if plan is None or laid is None:
+    laid = None if chosen is None else _laid_out(input, axes)
+    three = None if laid is None else _three(laid[0], laid[1])
+    if chosen is None or laid is None or three is None:
         return None
-    x, where, order = laid
-    three = _three(x, where)
-    if three is None:
-        return None
-    kind, way, take, least = plan
-    target = TORCH[call.result.dtype]
-    made = combined(x, three, kind, target, way, take, least, how is ReduceMode.MEAN)
-    kept = [a for a in order if a not in axes]
-    made = made.reshape([input.shape[a] for a in kept])
-    made = made.permute([kept.index(a) for a in sorted(kept)])
-    return made.reshape(reduced_shape(tuple(input.shape), axes, bool(keep_dims)))
+    kind, way, take, least = chosen
+    shape = reduced_shape(tuple(input.shape), axes, bool(keep_dims))
+    out = _memory(input, laid[2], axes, shape, TORCH[call.result.dtype])
+    return combined(input, three, kind, out, way, take, least, how is ReduceMode.MEAN)
 
 
-@fast("argmax", "argmin")
-def argmax(call: Call, input: torch.Tensor, axis: int, keepdim: bool, dtype: Any) -> Any:
-    """Return the index of the best element along an axis; of several, the first."""
+@planned("argmax", "argmin", rounded=False)
+def argmax(call: Call, input: torch.Tensor, axis: int, keepdim: bool, dtype: Any) -> Steps | None:
+    """Return the plan of the index of the best element along an axis; of several, the first."""
     dt = call.dtypes["input"]
     if dt.name not in _ORDERED or dt.bits == 64 or not input.numel() or not input.dim():
         return None
     along = int(axis) % input.dim()
     laid = _laid_out(input, [along])
-    if laid is None:
+    three = None if laid is None else _three(laid[0], laid[1])
+    if laid is None or three is None:
         return None
-    x, where, order = laid
-    three = _three(x, where)
-    assert three is not None
-    target = TORCH[call.result.dtype]
+    shape = reduced_shape(tuple(input.shape), [along], bool(keepdim))
+    out = _memory(input, laid[2], [along], shape, TORCH[call.result.dtype])
     least = call.op.name == "argmin"
-    made = combined(x, three, torch.int64, target, MAX.value, WHERE.value, least)
-    kept = [a for a in order if a != along]
-    made = made.reshape([input.shape[a] for a in kept])
-    made = made.permute([kept.index(a) for a in sorted(kept)])
-    return made.unsqueeze(along) if keepdim else made
+    return combined(input, three, torch.int64, out, MAX.value, WHERE.value, least)

@@ -11,9 +11,9 @@ import triton.language as tl
 
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
-from suanzi.torch.fast import fast
-from suanzi.torch.triton.launching import launch
-from suanzi.torch.triton.tiles import PART, block_of, tiles, warps_of
+from suanzi.torch.fast import fast, planned
+from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
+from suanzi.torch.triton.tiles import PART, block_of, in_rows, tiles, warps_of
 from suanzi.torch.ways import Call
 
 _SUMS = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.float64,
@@ -48,32 +48,62 @@ def _finish(x, out, before, n, step, parts, BLOCK: tl.constexpr):
     tl.store(out + row * n + column, made.to(out.dtype.element_ty), column < n)
 
 
+@triton.jit
+def _before(sums, before, parts, BLOCK: tl.constexpr):
+    """The sum of all parts of a row before each."""
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    carry = tl.zeros((1,), sums.dtype.element_ty)
+    for start in range(0, parts, BLOCK):
+        inside = start + column < parts
+        v = tl.load(sums + row * parts + start + column, inside, 0)
+        made = carry + tl.cumsum(v, 0) - v
+        tl.store(before + row * parts + start + column, made.to(before.dtype.element_ty), inside)
+        carry += tl.sum(v, 0)
+
+
+def _steps(call: Call, x: torch.Tensor, axis: int) -> Steps:
+    """Return the kernels for rows that are contiguous."""
+    target = call.result.dtype
+    kind = _SUMS[target.name]
+    n = x.numel() if axis == -1 else x.shape[-1]
+    rows, step = x.numel() // n, n if x.is_contiguous() else x.stride(0)
+    out = Memory((n,) if axis == -1 else tuple(x.shape), TORCH[target])
+    block = block_of(n, True)
+    if block:
+        each, warps = tiles(block)
+        one = Step(_rows, triton.cdiv(rows, each), [At(0), At(1), rows, n, step, At(2)],
+                   {"ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+        return Steps([x], out, [one], [Memory((1,), kind)])
+    parts = triton.cdiv(n, PART)
+    part, warps = {"BLOCK": PART}, warps_of(PART)
+    steps = [
+        Step(_parts, rows * parts, [At(0), At(2), n, step, parts], part, warps),
+        Step(_before, rows, [At(2), At(3), parts], {"BLOCK": 1024}),
+        Step(_finish, rows * parts, [At(0), At(1), At(3), n, step, parts], part, warps),
+    ]
+    wider = torch.float64 if kind is torch.float32 else kind
+    return Steps([x], out, steps, [Memory((rows, parts), wider), Memory((rows, parts), kind)])
+
+
+def _declines(call: Call, x: torch.Tensor, axis: int) -> bool:
+    return call.result.dtype.name not in _SUMS or not x.numel() or axis not in (-1, x.dim() - 1)
+
+
+@planned("cumsum", rounded=False)
+def plan(call: Call, input: torch.Tensor, axis: int, dtype: Any) -> Steps | None:
+    """Return the plan of cumulative sums of rows that are contiguous in memory."""
+    if _declines(call, input, axis) or call.dtypes["input"] is not call.result.dtype:
+        return None
+    if not (input.is_contiguous() or (axis != -1 and in_rows(input))):
+        return None
+    return _steps(call, input, axis)
+
+
 @fast("cumsum")
 def cumsum(call: Call, input: torch.Tensor, axis: int, dtype: Any) -> Any:
     """Return cumulative sums along the last axis, or of all elements in one row (-1)."""
-    target = call.result.dtype
-    kind = _SUMS.get(target.name)
-    if kind is None or not input.numel() or axis not in (-1, input.dim() - 1):
+    if _declines(call, input, axis):
         return None
-    x = cast(input, call.dtypes["input"], target)
-    given = x.reshape(1, -1) if axis == -1 else x.reshape(-1, x.shape[-1])
-    given = given if given.stride(1) == 1 else given.contiguous()
-    rows, n = given.shape
-    out = torch.empty((n,) if axis == -1 else x.shape, dtype=TORCH[target], device=x.device)
-    step, block = given.stride(0), block_of(n, True)
-    if block:
-        each, warps = tiles(block)
-        like = torch.empty(0, dtype=kind, device=x.device)
-        launch(_rows, (triton.cdiv(rows, each),), [given, out, rows, n, step, like],
-               {"ROWS": each, "BLOCK": block}, warps=warps)  # fmt: skip
-        return out
-    parts = triton.cdiv(n, PART)
-    wider = torch.float64 if kind is torch.float32 else kind
-    sums = torch.empty((rows, parts), dtype=wider, device=x.device)
-    launch(_parts, (rows * parts,), [given, sums, n, step, parts], {"BLOCK": PART},
-           warps=warps_of(PART))  # fmt: skip
-    before = sums.cumsum(1).roll(1, 1)
-    before[:, 0] = 0
-    launch(_finish, (rows * parts,), [given, out, before.to(kind), n, step, parts],
-           {"BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
-    return out
+    x = cast(input, call.dtypes["input"], call.result.dtype).contiguous()
+    return made_of(_steps(call, x, axis))

@@ -13,9 +13,10 @@ import triton.language as tl
 
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
-from suanzi.torch.fast import fast
+from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.launching import launch
-from suanzi.torch.triton.tiles import FLOATS, PART, block_of, tiles, warps_of
+from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
+from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, warps_of
 from suanzi.torch.ways import Call
 
 
@@ -122,35 +123,52 @@ def _backward(grad, x, out, rows, n, LOG: tl.constexpr, WIDE: tl.constexpr, ROWS
     tl.store(out + at, made.to(out.dtype.element_ty), inside)
 
 
-@fast("nn:softmax", "nn:log_softmax")
-def softmax(call: Call, x: torch.Tensor, axis: int) -> Any:
-    """Return softmax or its logarithm along the last axis."""
-    target = call.result.dtype
-    if target.name not in FLOATS or not x.numel() or axis not in (-1, x.dim() - 1):
-        return None
-    n = x.shape[-1]
-    given = cast(x, call.dtypes["x"], target).reshape(-1, n)
-    given = given if given.stride(1) == 1 or n == 1 else given.contiguous()
-    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
-    rows, step = len(given), given.stride(0)
-    is_log, wide = call.op.name == "log_softmax", target.bits == 32
-    block = block_of(n, wide)
+def _steps(call: Call, x: torch.Tensor) -> Steps:
+    """Return the kernels for rows that are contiguous."""
+    target, n = call.result.dtype, x.shape[-1]
+    rows, step = x.numel() // n, n if x.dim() < 2 or x.is_contiguous() else x.stride(-2)
+    facts = {"LOG": call.op.name == "log_softmax", "WIDE": target.bits == 32}
+    out = Memory(tuple(x.shape), TORCH[target])
+    given, made, tops, sums, top, total = map(At, range(6))
+    block = block_of(n, target.bits == 32)
     if block:
         each, warps = tiles(block)
-        launch(_rows, (triton.cdiv(rows, each),), [given, out, rows, n, step],
-               {"LOG": is_log, "WIDE": wide, "ROWS": each, "BLOCK": block},
-               warps=warps)  # fmt: skip
-        return out
+        one = Step(_rows, triton.cdiv(rows, each), [given, made, rows, n, step],
+                   {**facts, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+        return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
-    tops = torch.empty(rows * (parts + 1), dtype=torch.float32, device=x.device)
-    sums = torch.empty(rows * (parts + 1), dtype=torch.float64, device=x.device)
-    top, total = tops[rows * parts :], sums[rows * parts :]
-    launch(_parts, (rows * parts,), [given, tops, sums, n, step, parts], {"BLOCK": PART},
-           warps=warps_of(PART))  # fmt: skip
-    launch(_join, (rows,), [tops, sums, top, total, parts], {"BLOCK": 1024}, warps=4)
-    launch(_finish, (rows * parts,), [given, out, top, total, n, step, parts],
-           {"LOG": is_log, "WIDE": wide, "BLOCK": PART}, warps=warps_of(PART))  # fmt: skip
-    return out
+    part, warps = {"BLOCK": PART}, warps_of(PART)
+    steps = [
+        Step(_parts, rows * parts, [given, tops, sums, n, step, parts], part, warps),
+        Step(_join, rows, [tops, sums, top, total, parts], {"BLOCK": 1024}),
+        Step(_finish, rows * parts, [given, made, top, total, n, step, parts], {**facts, **part},
+             warps),
+    ]  # fmt: skip
+    between = [
+        Memory((rows, count), kind)
+        for count in (parts, 1) for kind in (torch.float32, torch.float64)
+    ]  # fmt: skip
+    return Steps([x], out, steps, between)
+
+
+def _declines(call: Call, x: torch.Tensor, axis: int) -> bool:
+    return call.result.dtype.name not in FLOATS or not x.numel() or axis not in (-1, x.dim() - 1)
+
+
+@planned("nn:softmax", "nn:log_softmax", rounded=False)
+def plan(call: Call, x: torch.Tensor, axis: int) -> Steps | None:
+    """Return the plan of softmax or its logarithm along the last axis, contiguous in memory."""
+    if _declines(call, x, axis) or call.dtypes["x"] is not call.result.dtype or not in_rows(x):
+        return None
+    return _steps(call, x)
+
+
+@fast("nn:softmax", "nn:log_softmax")
+def softmax(call: Call, x: torch.Tensor, axis: int) -> Any:
+    """Return softmax or its logarithm along the last axis of any tensor."""
+    if _declines(call, x, axis):
+        return None
+    return made_of(_steps(call, cast(x, call.dtypes["x"], call.result.dtype).contiguous()))
 
 
 @fast("nn:softmax_bwd", "nn:log_softmax_bwd")

@@ -1,5 +1,6 @@
 """How rows are cut into tiles: so many elements per program, so many warps."""
 
+import torch
 import triton
 
 FLOATS = ("float16", "bfloat16", "float32")
@@ -23,3 +24,10 @@ def tiles(block: int) -> tuple[int, int]:
     """Return how many rows of a block a program has, and its warps."""
     rows = max(1, 2048 // block)
     return rows, warps_of(rows * block)
+
+
+def in_rows(x: torch.Tensor) -> bool:
+    """Return whether rows along the last axis are contiguous, all with one step between them."""
+    if x.is_contiguous():
+        return True
+    return x.dim() == 2 and x.stride(1) == 1 and x.stride(0) >= x.shape[1]

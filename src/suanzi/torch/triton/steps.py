@@ -1,0 +1,124 @@
+"""Plans of several kernels: what they are started with, in which order, on which memory.
+
+A step names its tensors by their places: the operands, then the output, then the memory that the
+kernels share. So a plan serves all calls with tensors of the same dtypes, shapes and strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from suanzi.torch.fast import Plan
+from suanzi.torch.triton.driver import Handle, empty, has_several, stream
+from suanzi.torch.triton.launching import is_compiled, launch, pointer, prepare
+
+
+class At(int):
+    """The place of a tensor among the operands, the output and the memory between."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A kernel, its programs, its arguments with places for tensors, and its constants."""
+
+    kernel: Any
+    programs: int
+    args: Sequence[Any]
+    constants: Mapping[str, Any]
+    warps: int = 4
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A tensor to be made."""
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    strides: tuple[int, ...] = ()
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The strides; by default in row-major order."""
+        return self.strides or _row_major(self.shape)
+
+    def made(self, place: torch.device) -> torch.Tensor:
+        """Return it on a device."""
+        return empty(self.shape, self.steps, self.dtype, place)
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    found: list[int] = []
+    step = 1
+    for n in reversed(shape):
+        found.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(found))
+
+
+def made_of(steps: Steps) -> torch.Tensor:
+    """Return the result of steps, once."""
+    return steps.run(steps.operands)
+
+
+class Steps(Plan):
+    """Kernels that are started one after the other."""
+
+    def __init__(
+        self, operands: list[torch.Tensor], out: Memory, steps: list[Step],
+        between: Sequence[Memory] = (),
+    ) -> None:  # fmt: skip
+        self.operands = operands
+        self._out, self._steps, self._between = out, steps, tuple(between)
+        self._place = operands[0].device
+        self._index = self._place.index or 0
+        self._ready: dict[int, list[tuple[Handle, int, list[Any]]]] = {}
+
+    def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
+        """Return the result for tensors of the same dtypes, shapes and strides."""
+        out = self._out.made(self._place)
+        tensors = [*plains, out, *[one.made(self._place) for one in self._between]]
+        if not is_compiled(self._steps[0].kernel) or has_several():
+            for step in self._steps:
+                args = [tensors[x] if isinstance(x, At) else x for x in step.args]
+                launch(step.kernel, (step.programs,), args, step.constants, warps=step.warps)
+            return out
+        addresses = [x.data_ptr() for x in tensors]
+        low = 0
+        for address in addresses[: len(plains)]:
+            low |= address
+        ready = self._ready.get(low & 15) or self._prepared(tensors, low & 15)
+        for handle, programs, values in ready:
+            given = [addresses[x] if type(x) is At else x for x in values]
+            code = handle.launcher(programs, 1, 1, stream(self._index), *given, 0, 0)
+            if code:
+                handle.start((programs, 1, 1), tuple(given))
+        return out
+
+    def _prepared(
+        self, tensors: list[torch.Tensor], low: int
+    ) -> list[tuple[Handle, int, list[Any]]]:
+        made = []
+        for step in self._steps:
+            seen: list[tuple[str, Any]] = []
+            values = []
+            for x in step.args:
+                if isinstance(x, At):
+                    is_given = x < len(tensors) - 1 - len(self._between)
+                    seen.append((pointer(tensors[x].dtype), not low or not is_given))
+                elif isinstance(x, float):
+                    seen.append(("fp32", False))
+                elif x == 1:
+                    seen.append(("constexpr", 1))
+                    continue
+                else:
+                    seen.append(("i32" if -(2**31) <= x < 2**31 else "i64", x % 16 == 0))
+                values.append(x)
+            handle = prepare(step.kernel, seen, step.constants, self._index, step.warps)
+            made.append((handle, step.programs, values))
+        self._ready[low] = made
+        return made
