@@ -14,10 +14,11 @@ import pytest
 
 from helpers.sentences import HOME, everywhere, shape, strings_of
 from suanzi import _lang
-from suanzi._lang import LANGUAGES, MARK, catalogue, language, read, say
+from suanzi._lang import LANGUAGES, MARK, catalogue, docstrings, language, read, say
 from suanzi._lang.choosing import choose, split
 from suanzi._text import columns, pad, width, wrap
 from suanzi.cli import main
+from suanzi.cli.catalogue import entries, entry, in_one_line
 from suanzi.status import InvalidArgument
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
@@ -90,6 +91,26 @@ def _untranslated(module: str) -> list[str]:
 def test_sentences_of_data_are_translated() -> None:
     missing = {module: found for module in SOURCES if (found := _untranslated(module))}
     assert not missing
+
+
+@pytest.mark.parametrize("of", ["standard", "nn"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_descriptions_of_operators_are_translated(name: str, of: str) -> None:
+    known = docstrings(name)
+    for one in entries(of=of):
+        text, _ = one.documentation()
+        assert text is not None, one.interface.name
+        missing = [part for part in text.split("\n\n") if not known.get(in_one_line(part))]
+        assert not missing, one.interface.name
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_clause_has_its_title(name: str) -> None:
+    assert all(one.title for one in entries())
+    assert entry("reduce_bwd").title == "规约（后向）"
+    with language(name):
+        assert ("标题", "张量加法操作") in entry("add").said()
+    assert "title" not in dict(entry("add").said())
 
 
 @pytest.mark.parametrize("name", OTHERS)

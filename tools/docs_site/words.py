@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from suanzi import _lang
 from suanzi._toml import tomllib
 
 LANGUAGES = ("en", "zh")
-CATALOGUES = Path(__file__).parent / "zh"
+CATALOGUES = (Path(__file__).parent / "zh", Path(_lang.__file__).parent / "zh" / "docs")
+"""Those of pages, and those that `suanzi op` prints, too."""
 missing: dict[str, None] = {}
 """Texts that were asked for and have no Chinese, in order."""
 used: set[str] = set()
@@ -41,7 +43,7 @@ def language() -> str:
 def chinese() -> dict[str, str]:
     """Return every text of the catalogues by its English."""
     texts: dict[str, str] = {}
-    for file in sorted(CATALOGUES.glob("*.toml")):
+    for file in sorted(file for folder in CATALOGUES for file in folder.glob("*.toml")):
         for english, said in tomllib.loads(file.read_text("utf-8")).items():
             assert english not in texts, f"{file.name}: {english!r} is in two catalogues"
             texts[english] = said

@@ -83,6 +83,19 @@ def translated(text: str, name: str) -> str | None:
     return catalogue(name).translated(text)
 
 
+@cache
+def docstrings(name: str) -> dict[str, str]:
+    """Return paragraphs of docstrings of operators in a language, by their English in one line."""
+    texts = {
+        en: to for file in (_HOME / name / "docs").glob("*.toml") for en, to in read(file).items()
+    }
+
+    def plain(markdown: str) -> str:
+        return markdown.replace("\\*", "*").replace("&lt;", "<")
+
+    return {plain(en): plain(to) for en, to in texts.items()}
+
+
 def order(en: str) -> tuple[bool, int]:
     """Return what texts are sorted by: those that begin with letters first, then the longest."""
     return MARK.match(en) is not None, -len(MARK.sub("", en))

@@ -351,7 +351,7 @@ def op(name: str, *, json: Json = False) -> int:
         _print_json(found.to_dict(bounds=True))
         return ANSWER
     _show_rows((), found.said())
-    for part in found.documentation():
+    for part in found.said_documentation():
         if part is not None:
             print(f"\n{part}")
     return ANSWER

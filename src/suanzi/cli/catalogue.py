@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from suanzi._lang import chosen, say
+from suanzi._lang import chosen, docstrings, say
+from suanzi._text import wrap
 from suanzi.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
 from suanzi.registry import REGISTRY, Operator
@@ -114,6 +115,16 @@ class Entry:
         words, mark, example = text.partition(">>>")
         return words.strip() or None, (mark + example).strip() or None
 
+    def said_documentation(self) -> tuple[str | None, str | None]:
+        """Return text and example of the docstring, the text in the chosen language."""
+        words, example = self.documentation()
+        if words is None or chosen() == "en":
+            return words, example
+        known = docstrings(chosen())
+        parts = (known.get(in_one_line(part), part) for part in words.split("\n\n"))
+        wrapped = (part if part.isascii() else "\n".join(wrap(part, 100)) for part in parts)
+        return "\n\n".join(wrapped), example
+
     @property
     def domain(self) -> str | None:
         """The numbers that have a result, and what the others give."""
@@ -193,11 +204,21 @@ _NAMES = ("clause", "table", "name", "C name", "also printed", "backward", "forw
           "standard", "C form", "statuses")  # fmt: skip
 
 
+def in_one_line(part: str) -> str:
+    """Return a paragraph of a docstring as catalogues have it.
+
+    >>> in_one_line("A\\n    :class:`Layout`, or ``x``.")
+    'A `Layout`, or `x`.'
+    """
+    return re.sub(r":\w+:`|``", "`", " ".join(part.split()))
+
+
 def _said(label: str, text: str) -> str:
     if "dtypes" in label and chosen() != "en":
         parts = re.split(r"(, | and |; |: )", text)
         marks = {", ": "、", " and ": "和", "; ": "；", ": ": "："}
-        return "".join(marks.get(part) or say(part) for part in parts)
+        joined = "".join(marks.get(part) or say(part) for part in parts)
+        return re.sub("和(?=[a-z])", "和 ", joined)
     return "\n".join(say(line) for line in text.split("\n"))
 
 
