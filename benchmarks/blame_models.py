@@ -223,7 +223,7 @@ MODELS: dict[str, Callable[[], Made]] = {
     "tv_shufflenet": images("torchvision", "shufflenet_v2_x0_5"),
     "tv_squeezenet": images("torchvision", "squeezenet1_1"),
     "timm_deit": images("timm", "deit_tiny_patch16_224", img_size=64, depth=2),
-    "timm_mixer": images("timm", "mixer_s32_224", img_size=64, num_blocks=2),
+    "timm_mixer": images("timm", "mixer_s32_224", img_size=64),
     "timm_convnextv2": images("timm", "convnextv2_atto"),
     "lora": lora,
     "e3nn": equivariant,

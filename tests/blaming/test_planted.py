@@ -5,6 +5,7 @@ PyTorch is in this interpreter, or in that which SUANZI_PYTHON_TORCH names.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -40,10 +41,14 @@ def python() -> str:
     return found
 
 
+def command_of(file: str, *arguments: str) -> list[str]:
+    packages = sysconfig.get_paths()["purelib"]
+    return [python(), "-c", RUN, str(SOURCE), packages, str(HERE / file), *arguments]
+
+
 def run(file: str, *arguments: str) -> Any:
     """Return what a script of this folder prints as JSON."""
-    packages = sysconfig.get_paths()["purelib"]
-    command = [python(), "-c", RUN, str(SOURCE), packages, str(HERE / file), *arguments]
+    command = command_of(file, *arguments)
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
@@ -108,8 +113,18 @@ def test_right_operators_are_right_and_bits_stay(model: str) -> None:
     assert str(again).splitlines()[:-1] == found["text"].splitlines()[:-1]
 
 
+_HARD: list[Any] = []
+
+
+def hard(folder: Path) -> Any:
+    """Return what robust.py prints, which is run once."""
+    if not _HARD:
+        _HARD.append(run("robust.py", str(folder / "bad-call.safetensors")))
+    return _HARD[0]
+
+
 def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
-    found = run("robust.py", str(tmp_path / "bad-call.safetensors"))
+    found = hard(tmp_path)
     assert found["raises"][:2] == ["right", True]
     assert found["raises"][2].startswith("RuntimeError: mat1 and mat2")
     assert found["raises"][3]
@@ -131,10 +146,50 @@ def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
     assert found["differs"] == ["wrong", "differs", "right"]
     assert found["chosen"] == [["addmm"], 2, True, ["exp"]]
     assert found["saves"] == ["wrong", "bad-call-0.safetensors", "right", 1, "wrong"]
-    assert found["limits"] == [50, 1, ["copies that need more memory than allowed"]]
+    assert found["limits"] == [50, True, 1, ["copies that need more memory than allowed"]]
+    assert found["workers"] == [True, ["mul"], ["forked processes are not judged"]]
+    assert found["hooks"] == ["right", ["addmm", "sinh", "tanh", "tanh_backward"]]
+    lists = ("_fused_adamw", "_foreach_addcdiv")
+    assert found["optimizers"] == [[True, "right", {}, name] for name in lists]
+    assert found["shared_memory"] == ["right", ["addmm", "mul"]]
+    assert found["conversions"] == [
+        "float16 and float32 give float32",
+        "int64 becomes float16, which does not have all of its values",
+    ]
+    assert found["scripts"] == ["right", ["exp", "mul"]]
     gradients = [["wrong", f"result {i}"] for i in range(3)]
     assert found["shared_heads"] == [["right", {}], *gradients]
     assert set(map(str, found["gradients"].values())) == {"['right', {}, {}]"}
+
+
+def test_two_processes_that_compute_together(tmp_path: Path) -> None:
+    commands = [command_of("two.py", str(tmp_path / "gloo"), str(rank)) for rank in range(2)]
+    both = [subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for c in commands]
+    for process in both:
+        right, answer, judged, listed = json.loads(process.communicate(timeout=300)[0])
+        assert (right, answer) == (True, "right")
+        assert {"exp", "mul", "sqrt"} <= set(judged)
+        assert any("allreduce" in name for name in listed)
+
+
+def test_two_runs_are_compared(tmp_path: Path) -> None:
+    found = hard(tmp_path)["compared"]
+    same, here, longer, other, there, dropped, texts, data = found
+    assert same == ["the same", None, [None, None], [], {}, {}]
+    assert here == ["explained", "gelu", ["wrong", "right"], ["Sequential.1"], {}, {}]
+    assert longer[4] == {}
+    assert longer[5].keys() == {"relu", "threshold_backward"}
+    assert other[0] == "other programs"
+    assert there == ["explained", "gelu", ["right", "wrong"], ["Sequential.1"], {}, {}]
+    assert dropped
+    assert "explained by gelu  " in texts[0]
+    assert "here it is WRONG (" in texts[0]
+    assert "in the recorded run within the bound" in texts[0]
+    assert "layers that differ, in their order: Sequential.1 " in texts[0]
+    assert "these are other programs" in texts[1]
+    assert "calls were not recorded" in texts[2]
+    jsonschema.validate(data, schema("blame"))
+    assert "explained by gelu" in read(data).to_html()
 
 
 PROGRAM = """
@@ -161,3 +216,26 @@ def test_the_command_runs_a_program(tmp_path: Path, capfd: pytest.CaptureFixture
     assert "NaN born of finite inputs" in page.read_text()
     assert main([*words[:-1], "5"]) == 2
     assert json.loads(capfd.readouterr().out)["raised"] == "it exited with status 5"
+
+
+INTERRUPTED = """
+import os, signal
+import torch
+torch.ones(3).exp()
+os.kill(os.getpid(), signal.SIGINT)
+torch.ones(3).exp()
+"""
+
+
+def test_what_is_interrupted_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    program, recorded = tmp_path / "program.py", tmp_path / "run.sz"
+    program.write_text(INTERRUPTED)
+    words = ["blame", str(program), "--python", python(), "--record", str(recorded), "--json"]
+    assert main(words) == 2
+    data = json.loads(capfd.readouterr().out)
+    assert (data["raised"], data["judged"]) == ("interrupted", 2)
+    lines = gzip.decompress(recorded.read_bytes()).splitlines()
+    for line in lines:
+        jsonschema.validate(json.loads(line), schema("blame-run"))
+    assert json.loads(lines[-1])["raised"] == "KeyboardInterrupt"
+    assert len(lines) > 2

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 
 from suanzi.blaming.options import Options, options
 from suanzi.blaming.report import Report, Site
+from suanzi.blaming.runs import SAMPLES, SIZE
 from suanzi.blaming.saved import replay
 from suanzi.blaming.watching import Watcher
 
@@ -54,6 +55,10 @@ class Blame:
         twice: bool = False,
         seed: int = 0,
         save: str | None = None,
+        record: str | None = None,
+        against: str | None = None,
+        samples: int = SAMPLES,
+        record_size: int = SIZE,
     ) -> Iterator[Report]:
         """Judge the operators that the block calls, forward and backward.
 
@@ -66,8 +71,16 @@ class Blame:
         compared. `save` is a file for the first wrong call of each line:
         ``save="bad-call.safetensors"`` writes ``bad-call-0.safetensors`` and so on. `seed` chooses
         the elements of samples.
+
+        `record` is a file for the run: of each result of each call and layer a hash, its size and
+        `samples` elements; it has at most `record_size` bytes. A block that is run
+        `against` such a file, on another device or with another version, is compared with it:
+        ``report.comparison`` has where the two part, and which call explains it.
         """
-        wanted = options(ops, share, every, overhead, unusual, memory, twice, seed, save)
+        wanted = options(
+            ops, share, every, overhead, unusual, memory, twice, seed, save, record, against,
+            samples, record_size,
+        )  # fmt: skip
         with watch(wanted, Report()) as report:
             yield report
 

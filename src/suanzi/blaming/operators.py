@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suanzi.blaming.rules import ALLOCATIONS, RULES, VIEWS, WRITES
+from suanzi.blaming.sampling import is_float
+from suanzi.truth.rounding import ROUNDED
 
+PROMOTING = frozenset(
+    ["add", "sub", "rsub", "mul", "div", "pow", "remainder", "fmod", "floor_divide", "lerp",
+     "addcmul", "addcdiv", "maximum", "minimum", "where", "cat", "stack", "atan2", "eq", "ne",
+     "lt", "le", "gt", "ge", "sum", "mean", "sqrt", "rsqrt", "exp", "log", "sin",
+     "cos", "reciprocal"]
+)  # fmt: skip
+"""Operators whose operands are converted to a common dtype."""
+_BITS = {"int64": 63, "int32": 31, "int16": 15, "uint8": 8, "int8": 7}
 KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "meta": "Meta"}
 """What the dispatcher calls devices."""
 
@@ -51,6 +61,25 @@ class Operator:
     def arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name."""
         return {**self.defaults, **dict(zip(self.names, args, strict=False)), **kwargs}
+
+
+def conversion(name: str, dtypes: Sequence[str], result: str) -> str:
+    """Say how the dtypes of tensors change that an operator is given; empty if they do not.
+
+    >>> conversion("add", ["float16", "float32"], "float32")
+    'float16 and float32 give float32'
+    >>> conversion("mul", ["int64", "float16"], "float16")
+    'int64 becomes float16, which does not have all of its values'
+    """
+    if name not in PROMOTING:
+        return ""
+    floats = [dtype for dtype in dict.fromkeys(dtypes) if is_float(dtype)]
+    whole = [dtype for dtype in dict.fromkeys(dtypes) if dtype in _BITS]
+    if len(floats) > 1:
+        return f"{' and '.join(floats)} give {result}"
+    common = floats[0] if floats else result
+    lost = [d for d in whole if common in ROUNDED and _BITS[d] > ROUNDED[common].bits]
+    return f"{lost[0]} becomes {common}, which does not have all of its values" if lost else ""
 
 
 def has_kernel(torch: Any, func: Any, key: str) -> bool:

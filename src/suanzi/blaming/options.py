@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from suanzi._hints import nearest, shown
+from suanzi.blaming.runs import SAMPLES, SIZE
 from suanzi.status import InvalidArgument
 
 
@@ -27,6 +28,14 @@ class Options:
     """The path of reproducers, with ``{}`` for their number."""
     saved: int = 8
     """How many are written at most."""
+    record: str | None = None
+    """The path of a file for the run, to be compared with."""
+    against: str | None = None
+    """The path of a run that this one is compared with."""
+    samples: int = SAMPLES
+    """How many elements of each result are recorded."""
+    record_size: int = SIZE
+    """The largest size of a file, in bytes."""
     progress: Callable[[Any, Any], None] | None = None
 
 
@@ -40,6 +49,10 @@ def options(
     twice: bool = False,
     seed: int = 0,
     save: str | None = None,
+    record: str | None = None,
+    against: str | None = None,
+    samples: int = SAMPLES,
+    record_size: int = SIZE,
 ) -> Options:
     """Return options that are checked."""
     if not isinstance(share, int | float) or not 0 < share <= 1:
@@ -48,12 +61,24 @@ def options(
         raise InvalidArgument(f"blame: every is {shown(every)}; it must be a number from 1 on.")
     if not isinstance(memory, int) or memory < 0:
         raise InvalidArgument(f"blame: memory is {shown(memory)}; it must be a number from 0 on.")
-    if save is not None and not isinstance(save, str | PathLike):
-        raise InvalidArgument(f"blame: save is {shown(save)}; it must be the path of a file.")
+    if not isinstance(samples, int) or samples < 0:
+        raise InvalidArgument(f"blame: samples is {shown(samples)}; it must be a number from 0 on.")
+    if not isinstance(record_size, int) or record_size < 1:
+        raise InvalidArgument(
+            f"blame: record_size is {shown(record_size)}; it must be a number of bytes from 1 on."
+        )
     return Options(
         _operators(ops), share, every, times(overhead), unusual, memory, twice, seed,
-        None if save is None else _numbered(fspath(save)),
+        None if save is None else _numbered(str(_path("save", save))),
+        record=_path("record", record), against=_path("against", against),
+        samples=samples, record_size=record_size,
     )  # fmt: skip
+
+
+def _path(name: str, path: Any) -> str | None:
+    if path is not None and not isinstance(path, str | PathLike):
+        raise InvalidArgument(f"blame: {name} is {shown(path)}; it must be the path of a file.")
+    return None if path is None else fspath(path)
 
 
 def times(overhead: float | str | None) -> float | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi._html import render
 from suanzi._lang import say
+from suanzi.blaming.comparing import comparison_lines
 from suanzi.blaming.judging import KINDS
 from suanzi.blaming.places import shortened
 from suanzi.port.page import link_to, source_around
@@ -44,6 +45,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "parts": [part for part in parts if part["articles"]],
         "operators": _operators(report),
         "notes": report.remarks(),
+        "comparison": report.comparison and comparison_lines(report.comparison),
     }
 
 

@@ -50,6 +50,8 @@ class Places(threading.local):
 
     def __init__(self, home: str) -> None:
         self.layers: list[Any] = []
+        self.inside = 0
+        """How many operators run, one in the other."""
         self.folders = (
             home, _SUANZI, os.path.dirname(os.path.abspath(os.__file__)) + os.sep
         )  # fmt: skip
@@ -81,8 +83,11 @@ class Places(threading.local):
         if first is None:
             return NOWHERE
         file, line, function = first
-        path = str(_layer_path(self.layers[::-1])) if self.layers else ""
-        return Place(file, line, function, None if by == (file, line) else by, path)
+        return Place(file, line, function, None if by == (file, line) else by, self.layer())
+
+    def layer(self) -> str:
+        """Return the path of the layer that runs; empty for the model itself and outside."""
+        return str(_layer_path(self.layers[::-1])) if self.layers else ""
 
 
 class Gradients:

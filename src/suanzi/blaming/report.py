@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from suanzi._lang import say
 from suanzi._text import wrap
+from suanzi.blaming.comparing import comparison_lines
 from suanzi.blaming.judging import KINDS, Judged, Kind
 from suanzi.blaming.places import Place, shortened
 
 SCHEMA = 1
-_MOST = 12
+_MOST, _FEW = 12, 6
 
 
 @dataclass
@@ -45,6 +46,8 @@ class Site:
     different: int = 0
     layers: dict[str, int] = field(default_factory=dict)
     unjudged: Counter[str] = field(default_factory=Counter)
+    conversion: str = ""
+    """What became of dtypes that the program did not ask for: float16 and float32 give float32."""
     reproducer: str = ""
 
     def add(self, found: Judged, number: int, shapes: list[list[int]], layer: str = "") -> bool:
@@ -150,6 +153,7 @@ class Site:
             "different": self.different,
             "first_call": self.first or None,
             "words": self.words,
+            "conversion": self.conversion or None,
             "not_judged": dict(self.unjudged),
             "reproducer": self.reproducer or None,
         }
@@ -169,6 +173,8 @@ class Report:
     judging: float = 0.0
     """Seconds of them that judging took."""
     saved: int = 0
+    comparison: dict[str, Any] | None = None
+    """How the run differs from the one it was compared with: see ``comparing.compare``."""
 
     @property
     def findings(self) -> list[Site]:
@@ -240,6 +246,10 @@ class Report:
                     said += wrap(say(line), 94, first="      ", rest="        ")
             if len(some) > _MOST:
                 said.append("  " + say(f"and {len(some) - _MOST} more lines (--json lists all)"))
+        if self.comparison is not None:
+            for line in comparison_lines(self.comparison):
+                indent = " " * (len(line) - len(line.lstrip()))
+                said += wrap(line.strip(), 98, first=indent, rest=f"{indent}    ")
         return "\n".join([*said, *self.remarks()])
 
     def remarks(self) -> list[str]:
@@ -255,6 +265,14 @@ class Report:
         if any(quiet.values()):
             each = ", ".join(f"{say(name)} {n}" for name, n in quiet.items() if n)
             said.append(say(f"nothing to judge: {each}"))
+        changes = [site for site in self.sites if site.conversion]
+        if changes:
+            count = sum(site.calls for site in changes)
+            where = _lines(len(changes))
+            said.append(say(f"dtypes that change silently: {count} calls in {where}"))
+            for site in sorted(changes, key=lambda s: -s.calls)[:_FEW]:
+                times = say(f" ({site.calls} times)") * (site.calls > 1)
+                said.append(f"  {site.title}: {site.conversion}{times}")
         skipped = self.unjudged()
         if skipped:
             each = ", ".join(f"{say(why)} {n}" for why, n in skipped.most_common())
@@ -288,6 +306,7 @@ class Report:
             "allocations": sum(self.counted("allocations").values()),
             "not_judged": dict(self.unjudged().most_common()),
             "notes": self.notes,
+            "comparison": self.comparison,
         }
 
     def to_json(self) -> str:
@@ -311,6 +330,7 @@ def read(data: dict[str, Any]) -> Report:
         data["framework"], data["calls"], [_site(one) for one in data["sites"]],
         dict(data["notes"]), data["raised"], data["seconds"],
     )  # fmt: skip
+    report.comparison = data["comparison"]
     report.judging = data["seconds"] * (1 - 1 / max(data["slowdown"], 1.0))
     return report
 
@@ -330,5 +350,5 @@ def _site(data: dict[str, Any]) -> Site:
     site.first, site.born = data["first_call"] or 0, data["born"] or ""
     site.layers = dict.fromkeys(data["layers"], 1)
     site.unjudged = Counter(data["not_judged"])
-    site.reproducer = data["reproducer"] or ""
+    site.reproducer, site.conversion = data["reproducer"] or "", data["conversion"] or ""
     return site

@@ -56,6 +56,8 @@ class Piece:
     """The arithmetic that a right kernel may compute in."""
     numbers: Mapping[str, float] = field(default_factory=dict)
     """Arguments that are numbers for tensors: kernels round them to one dtype or another."""
+    between: Callable[..., Any] | None = None
+    """The same with one rounding more on the way: what fits it is an inaccuracy, not a mistake."""
 
 
 def name_of(dtype: Any) -> str:
@@ -79,6 +81,8 @@ class Call:
         self.rng = rng
         self.after = after or {}
         """Arguments that the call wrote to, as they are now."""
+        self.padded: tuple[int, ...] = ()
+        """Results with elements that mean nothing: they may be infinite."""
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]

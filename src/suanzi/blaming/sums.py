@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -214,7 +214,15 @@ def _forward(call: Call, s: _Shape, x: Any, weight: Any, bias: Any, out: Any, wi
     seen = _gathered(call, x, at[0], channels, places, inside)
     taps = call.numbers(weight[call.index(at[1], weight)]).reshape(len(at[0]), -1)
     arguments = {"x": seen, "w": taps, "bias": None if bias is None else call.take(bias, at[1:2])}
-    return Piece(_dots, arguments, [call.part(out, at)], within=within)
+    return Piece(_dots, arguments, [call.part(out, at)], within=within, between=_stored(out, bias))
+
+
+def _stored(out: Any, bias: Any) -> Callable[..., Tracked] | None:
+    """Return a convolution that is stored in its dtype before the bias is added, as cuDNN's is."""
+    dtype = name_of(out.dtype)
+    if bias is None or dtype not in ("float16", "bfloat16"):
+        return None
+    return lambda x, w, bias: stored(_dots(x, w), dtype) + bias
 
 
 def _backward(
@@ -234,7 +242,7 @@ def _backward(
     taps = call.numbers(weight[tuple(call.index(i, weight) for i in index)])
     arguments = {"x": seen, "w": taps.reshape(len(at[0]), -1),
                  "bias": None if bias is None else call.take(bias, at[1:2])}  # fmt: skip
-    return Piece(_dots, arguments, [call.part(out, at)], within=within)
+    return Piece(_dots, arguments, [call.part(out, at)], within=within, between=_stored(out, bias))
 
 
 @rule("convolution", "cudnn_convolution", "_convolution", "mkldnn_convolution")
@@ -354,6 +362,7 @@ def _scores(q: Tracked, k: Tracked, scale: float, mask: Any, allowed: Any) -> Tr
 @rule(*_ATTENTION)
 def attention(call: Call) -> Iterator[Piece]:
     """softmax(scale q k^T) v over the keys that take part, for some queries."""
+    call.padded = (1,)
     if call.get("dropout_p", 0.0):
         raise Unjudged("dropout inside")
     q, k, v = call["query"], call["key"], call["value"]
@@ -397,11 +406,13 @@ def attention_backward(call: Call) -> Iterator[Piece]:
         raise Unjudged("dropout inside")
     q, k, v, out, lse = (call[n] for n in ("query", "key", "value", "out", "logsumexp"))
     g = call.get("grad_out", call.get("grad_out_"))
+    lse = lse[..., 0] if lse.ndim == 4 else lse  # as cuDNN has it
     if g is None or q.ndim != 4 or lse.ndim != 3 or q.shape[1] % max(k.shape[1], 1):
         raise Unjudged("attention without heads")
     scale = call.get("scale")
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else float(scale)
     queries, keys, dtype = q.shape[2], k.shape[2], name_of(q.dtype)
+    lse = lse[..., :queries]  # kernels pad it
     # All heads of q that share one of k and v: its gradients are sums over them.
     group = q.shape[1] // k.shape[1]
     which = np.repeat(call.along(k.shape[0] * k.shape[1], 2), group)

@@ -11,40 +11,50 @@ import importlib
 import importlib.util
 import math
 import os
-import sys
 import threading
 import time
-import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from suanzi.blaming.comparing import compare
+from suanzi.blaming.entering import Hooks
 from suanzi.blaming.judging import Judged, judge
-from suanzi.blaming.operators import KEYS, Operator, has_kernel
+from suanzi.blaming.lists import chosen
+from suanzi.blaming.operators import KEYS, Operator, conversion, has_kernel
 from suanzi.blaming.options import Options
 from suanzi.blaming.places import Gradients, Place, Places
 from suanzi.blaming.report import Report, Site
 from suanzi.blaming.rules import pieces
+from suanzi.blaming.runs import Recorder, read_run
 from suanzi.blaming.sampling import Call, Unjudged, name_of
 from suanzi.blaming.saved import save_call
 from suanzi.promote.live import NotInstalled
 
+_RECORDED = ("", "random", "no truth")
+"""The operators whose calls are recorded: those that compute something."""
+_FIRST = 10.0
+"""The first call of each line, dtype and size is judged at once if a program may take so long."""
+_AGAIN = 0.7
+"""The share of the time that is left to calls of lines that were judged already."""
 _OUTLIER = 1000.0
 """An element so many times larger than the root of the mean square is an outlier."""
 
 
-class Watcher:
+class Watcher(Hooks):
     """Sees every operator while it is entered; `report` is filled as calls are judged."""
 
     def __init__(self, options: Options, report: Report) -> None:
+        super().__init__()
         if importlib.util.find_spec("torch") is None:
             raise NotInstalled("blame: torch is not installed here.")
         self.torch: Any = importlib.import_module("torch")
         self.dispatch: Any = importlib.import_module("torch.utils._python_dispatch")
         self.options, self.report = options, report
+        report.framework = f"torch {self.torch.__version__}"
+        self.earlier = None if options.against is None else read_run(options.against)
         self.operators: dict[Any, Operator] = {}
         home = os.path.dirname(os.path.abspath(str(self.torch.__file__))) + os.sep
         self.places = Places(home)
@@ -53,24 +63,19 @@ class Watcher:
         self.sites: dict[Any, Site] = {}
         self.seen: set[Any] = set()
         self.costs: dict[str, float] = {}
-        self.spent, self.begun, self.step = 0.0, 0.0, 0
+        self.spent, self.judging, self.begun, self.step = 0.0, 0.0, 0.0, 0
+        self.recorder = self._recorder()
         self.lock = threading.RLock()
-        self.undo: list[Callable[[], None]] = []
         self.active = False
         self.pid = os.getpid()
         plain = {self.torch.Tensor, self.torch.nn.Parameter}
         self.plain = plain | {getattr(self.torch.nn, "Buffer", self.torch.Tensor)}
-        report.framework = f"torch {self.torch.__version__}"
 
     # ---- entering ------------------------------------------------------------------------------
 
     def __enter__(self) -> Watcher:
         self.begun, self.active = time.perf_counter(), True
-        self._put(threading.Thread, "_bootstrap_inner", self._in_thread)
-        self._put(self.torch.nn.Module, "__call__", self._in_module)
-        self._run_eagerly()
-        _follow_forks()
-        _WATCHERS.add(self)
+        self._hook()
         self.mode = self._new_mode()
         self.mode.__enter__()
         return self
@@ -78,14 +83,25 @@ class Watcher:
     def __exit__(self, *problem: Any) -> None:
         self.active = False
         self.mode.__exit__(*problem)
-        while self.undo:
-            self.undo.pop()()
-        self._finish()
+        self._unhook()
+        self._finish(problem[1] if len(problem) > 1 else None)
 
-    def _finish(self) -> None:
+    def _finish(self, error: BaseException | None) -> None:
         whole = time.perf_counter() - self.begun
         self.report.seconds, self.report.judging = whole, self.spent
         self.report.sites = list(self.sites.values())
+        if self.recorder is not None:
+            self.recorder.close(None if error is None else type(error).__name__)
+            if self.earlier is not None:
+                self.report.comparison = compare(self.earlier, self.recorder.run)
+
+    def _recorder(self) -> Recorder | None:
+        o = self.options
+        if o.record is None and o.against is None:
+            return None
+        head = {"framework": self.report.framework}
+        samples = o.samples if self.earlier is None else int(self.earlier.head["samples"])
+        return Recorder(self.torch, head, o.record, samples, o.record_size, o.against is not None)
 
     def _new_mode(self) -> Any:
         watcher = self
@@ -99,81 +115,6 @@ class Watcher:
             "Blame", (self.dispatch.TorchDispatchMode,), {"__torch_dispatch__": __torch_dispatch__}
         )
         return kind()
-
-    def _put(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        before = vars(owner).get(name)
-        setattr(owner, name, make(getattr(owner, name)))
-
-        def back() -> None:
-            if before is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, before)
-
-        self.undo.append(back)
-
-    def _in_thread(self, original: Any) -> Any:
-        def _bootstrap_inner(thread: Any) -> None:
-            if not self.active or self.pid != os.getpid():
-                original(thread)
-                return
-            with self._new_mode():
-                original(thread)
-
-        return _bootstrap_inner
-
-    def _in_module(self, original: Any) -> Any:
-        """Return how a module is called: the layers whose forward runs are known."""
-
-        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
-            layers = self.places.layers
-            if not layers:
-                self.step += 1
-            layers.append(module)
-            try:
-                return original(module, *args, **kwargs)
-            finally:
-                layers.pop()
-
-        return __call__
-
-    def _run_eagerly(self) -> None:
-        """Have compiled functions run as they are written: what is compiled calls nothing."""
-        set_stance = getattr(getattr(self.torch, "compiler", None), "set_stance", None)
-        compile_ = self.torch.compile
-        eager = False
-
-        def force() -> None:
-            nonlocal eager
-            self.report.notes.setdefault("compiled functions ran uncompiled, to be seen", 0)
-            if set_stance is not None and not eager:
-                eager = True
-                set_stance("force_eager")
-                self.undo.append(lambda: set_stance("default"))
-
-        def suanzi_compile(*args: Any, **kwargs: Any) -> Any:
-            found = compile_(*args, **kwargs)
-            force()
-            return found
-
-        if "torch._dynamo" in sys.modules:
-            force()
-            del self.report.notes["compiled functions ran uncompiled, to be seen"]
-        self.torch.compile = suanzi_compile
-
-        def back() -> None:
-            self.torch.compile = compile_
-
-        self.undo.append(back)
-
-    def forked(self) -> None:
-        """Note that a process was started that is not judged."""
-        if self.active:
-            self.note("forked processes are not judged")
-
-    def note(self, words: str) -> None:
-        """Count something that the report has to say."""
-        self.report.notes[words] = self.report.notes.get(words, 0) + 1
 
     # ---- a call --------------------------------------------------------------------------------
 
@@ -221,6 +162,13 @@ class Watcher:
                 arguments = operator.arguments(args, kwargs)
                 site = self._site(operator, place, backward, arguments)
                 due = self._is_due(operator, site, arguments)
+                if self.recorder is not None and site.status in _RECORDED:
+                    inputs = _tensors(self.torch, arguments.values())
+                    with quiet(self.dispatch):
+                        self.recorder.begin(
+                            number, operator.title, operator.is_random, place, backward, self.step,
+                            inputs,
+                        )  # fmt: skip
                 before = self._copies(operator, arguments) if due else {}
         except Unjudged as why:
             due = False
@@ -230,13 +178,20 @@ class Watcher:
             self._fail(operator, error)
             site = None
         self.spent += time.perf_counter() - start
-        result = func(*args, **kwargs)
+        self.places.inside += 1
+        try:
+            result = func(*args, **kwargs)
+        finally:
+            self.places.inside -= 1
         if site is None:
             return result
         start = time.perf_counter()
+        judged = None
         try:
+            if site.calls == 1:
+                self._conversion(operator, site, arguments, result)
             with self.lock, quiet(self.dispatch):
-                self._after(
+                judged = self._after(
                     func, operator, site, place, arguments, before or {}, result, due, number
                 )
         except Unjudged as why:
@@ -248,10 +203,68 @@ class Watcher:
         if due:
             old = self.costs.get(operator.name, cost)
             self.costs[operator.name] = 0.5 * (old + cost)
-        self.spent += cost
+            self.judging += cost
+        if self.recorder is not None:
+            self._record(operator, number, arguments, result, judged)
+        self.spent += time.perf_counter() - start
         if self.options.progress is not None:
             self.options.progress(self.report, self.sites)
         return result
+
+    def _record(
+        self, operator: Operator, number: int, arguments: Mapping[str, Any], result: Any,
+        judged: Judged | None,
+    ) -> None:  # fmt: skip
+        assert self.recorder is not None
+        results = self._results(operator, arguments, result)
+        try:
+            with self.lock, quiet(self.dispatch):
+                self.recorder.end(number, _tensors(self.torch, results), judged)
+        except Exception as error:
+            self._fail(operator, error)
+
+    def _returned(self, module: Any, result: Any) -> None:
+        if self.recorder is None or not self.active or os.getpid() != self.pid:
+            return
+        start = time.perf_counter()
+        name = self.places.layer() or type(module).__name__
+        given = list(result.values()) if isinstance(result, Mapping) else result
+        given = given if isinstance(given, list | tuple) else [given]
+        try:
+            with self.lock, quiet(self.dispatch):
+                self.recorder.layer(name, self.step, _tensors(self.torch, given))
+        except Exception as error:
+            self.note(f"{name} not recorded: {type(error).__name__}: {str(error)[:160]}")
+        self.spent += time.perf_counter() - start
+
+    def _conversion(
+        self, operator: Operator, site: Site, arguments: Mapping[str, Any], result: Any
+    ) -> None:
+        """Note how dtypes change that the program did not convert."""
+        given = [name_of(x.dtype) for x in _tensors(self.torch, arguments.values()) if x.ndim]
+        if isinstance(result, self.torch.Tensor):
+            site.conversion = conversion(operator.name, given, name_of(result.dtype))
+
+    def _results(self, operator: Operator, arguments: Mapping[str, Any], result: Any) -> list[Any]:
+        """Return the results of a call: what it returned, or what it wrote to."""
+        results = list(result) if isinstance(result, list | tuple) else [result]
+        if next(_tensors(self.torch, results), None) is None:
+            return [arguments[n] for n in operator.written]
+        return results
+
+    def launched(self, kernel: Any) -> None:
+        """Note that a kernel of Triton runs that no operator of PyTorch calls: it is not judged."""
+        if not self.active or os.getpid() != self.pid or self.places.inside:
+            return
+        with self.lock:
+            name = getattr(kernel, "__name__", "?")
+            place = self.places.here(3)
+            key = name, place.file, place.line
+            if key not in self.sites:
+                title = f"Triton kernel {name}"
+                self.sites[key] = Site(title, place, False, (), "no truth")
+            self.sites[key].calls += 1
+            self.report.calls += 1
 
     def _fail(self, operator: Operator, error: Exception) -> None:
         words = str(error).strip().splitlines() or [""]
@@ -292,19 +305,22 @@ class Watcher:
             return False
         shapes = tuple(tuple(n.bit_length() for n in map(int, x.shape)) for x in tensors)
         key = id(site), shapes
-        if key not in self.seen:
+        is_new = key not in self.seen
+        if is_new and (o.overhead is None or o.overhead >= _FIRST):
             self.seen.add(key)
             return True
-        if o.share < 1 and self.rng.random() >= o.share:
+        if not is_new and o.share < 1 and self.rng.random() >= o.share:
             site.unjudged["not in the share"] += 1
             return False
         if o.overhead is None:
             return True
         plain = time.perf_counter() - self.begun - self.spent
         cost = self.costs.get(operator.name, 1e-3)
-        if self.spent + cost > (o.overhead - 1) * plain:
+        share = 1.0 if is_new else _AGAIN
+        if self.judging + cost > share * (o.overhead - 1) * plain:
             site.unjudged["no time left"] += 1
             return False
+        self.seen.add(key)
         return True
 
     def _check_kinds(self, tensors: Sequence[Any]) -> None:
@@ -331,21 +347,35 @@ class Watcher:
         return False
 
     def _copies(self, operator: Operator, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return copies of what a call writes to."""
+        """Return copies of what a call writes to, and of operands that share its memory.
+
+        Of lists some tensors are copied; the others are None.
+        """
+        if not operator.written:
+            return {}
+        torch, room = self.torch, self.options.memory
+        written = [x for x in map(arguments.get, operator.written) if x is not None]
+        memory = {x.untyped_storage().data_ptr() for x in _tensors(torch, written)}
+
+        def copied(x: Any) -> Any:
+            nonlocal room
+            room -= x.numel() * x.element_size()
+            if room < 0:
+                raise Unjudged("copies that need more memory than allowed")
+            return x.detach().clone()
+
         found: dict[str, Any] = {}
-        names = [n for n in operator.written if n not in operator.out]
-        if not names:
-            return found
+        some: list[int] | None = None
         with quiet(self.dispatch):
-            for name in names:
-                x = arguments.get(name)
-                if not isinstance(x, self.torch.Tensor):
-                    if x is not None:
-                        raise Unjudged("lists of tensors that are written to")
+            for name, x in arguments.items():
+                if name in operator.out:
                     continue
-                if x.numel() * x.element_size() > self.options.memory:
-                    raise Unjudged("copies that need more memory than allowed")
-                found[name] = x.detach().clone()
+                if isinstance(x, torch.Tensor):
+                    if name in operator.written or x.untyped_storage().data_ptr() in memory:
+                        found[name] = copied(x)
+                elif name in operator.written and isinstance(x, list | tuple):
+                    some = chosen(self.rng, len(x)) if some is None else some
+                    found[name] = [copied(y) if i in some else None for i, y in enumerate(x)]
         return found
 
     # ---- judging -------------------------------------------------------------------------------
@@ -354,16 +384,14 @@ class Watcher:
         self, func: Any, operator: Operator, site: Site, place: Place,
         arguments: dict[str, Any], before: dict[str, Any], result: Any, due: bool | None,
         number: int,
-    ) -> None:  # fmt: skip
+    ) -> Judged | None:  # fmt: skip
         torch = self.torch
         if not due:
-            return
-        results = list(result) if isinstance(result, list | tuple) else [result]
-        if not any(isinstance(x, torch.Tensor) for x in results):
-            results = [arguments[n] for n in operator.written]
+            return None
+        results = self._results(operator, arguments, result)
         given = {**arguments, **before}
-        after = {n: arguments[n] for n in before}
-        tensors = [x for x in results if isinstance(x, torch.Tensor)]
+        after = {n: arguments[n] for n in before if n in operator.written}
+        tensors = list(_tensors(torch, results))
         self._check_kinds(tensors)
         if not tensors or not any(x.numel() for x in tensors):
             raise Unjudged("empty tensors")
@@ -375,11 +403,13 @@ class Watcher:
         worst = max(found, key=lambda one: (one.share > 1 and not one.is_small, one.share))
         shapes = [list(map(int, x.shape)) for x in _tensors(torch, given.values())]
         is_new = site.add(worst, number, shapes, place.layer)
-        self._born(site, given, tensors, worst, number)
+        judged = [x for i, x in enumerate(results) if i not in call.padded]
+        self._born(site, given, list(_tensors(torch, judged)), worst, number)
         if self.options.twice and not operator.is_random:
             self._again(func, operator, site, given, results, number)
         if is_new and self.options.save is not None:
             self._save(func, operator, site, given, results, worst)
+        return worst
 
     def _born(
         self, site: Site, given: Mapping[str, Any], results: Sequence[Any], worst: Judged,
@@ -425,19 +455,6 @@ class Watcher:
         save_call(path, func, given, results, site, worst.words)
         self.report.saved += 1
         site.reproducer = path
-
-
-_WATCHERS: weakref.WeakSet[Watcher] = weakref.WeakSet()
-
-
-@cache
-def _follow_forks() -> None:
-    def forked() -> None:
-        for watcher in list(_WATCHERS):
-            watcher.forked()
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_parent=forked)
 
 
 @contextmanager

@@ -27,6 +27,10 @@ def blame(
     twice: Flag = False,
     seed: int = 0,
     save: str | None = None,
+    record: str | None = None,
+    against: str | None = None,
+    samples: int = 16,
+    record_size: int = 256 << 20,
     replay: str | None = None,
     device: str = "cpu",
     python: Python = None,
@@ -38,14 +42,17 @@ def blame(
 
     Every operator that is dispatched, forward and backward, is judged on its own inputs: a sample
     of its result against the exact answer. The report has the operator, the line and the layer. The
-    exit status is 0 if no operator is wrong, 1 if one is, 2 for bad usage and where nothing was
-    judged.
+    exit status is 0 if no operator is wrong, 1 if one is, here or in the run of --against, 2 for
+    bad usage, where nothing was judged, and where the program failed or was interrupted; the report
+    has its calls until then.
 
     ```
     suanzi blame train.py --python ~/envs/torch/bin/python -- --epochs 1
     suanzi blame train.py --overhead 2x --html blame.html
     suanzi blame train.py --ops native_layer_norm,addmm --save bad-call.safetensors
     suanzi blame --replay bad-call-0.safetensors --device cuda
+    suanzi blame train.py --record run.sz
+    suanzi blame train.py --against run.sz
     ```
 
     Parameters
@@ -73,6 +80,17 @@ def blame(
         Chooses the elements that are sampled.
     save
         Write the first wrong call of each line to files: `bad-call-0.safetensors` and so on.
+    record
+        Write the run to this file, to compare another run with it: of each result of each call and
+        layer a hash, its size and some elements.
+    against
+        Compare the run with one that was recorded, on another device or with another version: where
+        they part, which call explains it, and which side is beyond the bound.
+    samples
+        How many elements of each result are recorded.
+    record_size
+        The largest size of what is recorded in bytes, before it is compressed; later calls are left
+        out.
     replay
         Make a saved call again, and judge it; no program is run.
     device
@@ -82,6 +100,7 @@ def blame(
     module
         Run a module, as `python -m` does: PROGRAM is its name.
     """
+    from suanzi.blaming.comparing import blamed
     from suanzi.blaming.options import options
     from suanzi.blaming.running import replay_file, run_program
 
@@ -93,6 +112,7 @@ def blame(
         asked = {
             "ops": ops, "share": share, "every": every, "overhead": overhead, "unusual": unusual,
             "memory": memory, "twice": twice, "seed": seed, "save": save,
+            "record": record, "against": against, "samples": samples, "record_size": record_size,
         }  # fmt: skip
         options(**asked)  # type: ignore[arg-type]  # whatever is wrong is reported before it runs
         report = run_program(
@@ -103,6 +123,6 @@ def blame(
         write_file(html, report.to_html())
     for line in (report.to_json() if json else str(report)).splitlines():
         print(line if json else printable(line))
-    if report.answer == "wrong":
+    if report.answer == "wrong" or blamed(report.comparison):
         return _WRONG
     return _RIGHT if report.judged and report.raised is None else _NOTHING_KNOWN

@@ -34,7 +34,7 @@ def command_of(app: App) -> Callable[..., int]:
         target: Annotated[str | None, Parameter(name="DIR|FILE")] = None,
         /,
         *,
-        schema: Literal["judge", "explain", "port", "blame"] | None = None,
+        schema: Literal["judge", "explain", "port", "blame", "blame-run"] | None = None,
     ) -> int:
         """Write a SKILL.md for agents: how to use judge, explain, port and blame, with schemas.
 
@@ -55,7 +55,8 @@ def command_of(app: App) -> Callable[..., int]:
             A folder of skills, in which `suanzi/SKILL.md` is written, or a file that ends in `.md`;
             without it, the text is printed.
         schema
-            Print the JSON Schema of what a command prints with `--json` instead.
+            Print the JSON Schema of what a command prints with `--json` instead, or of a line of a
+            file that `blame --record` writes.
         """
         return _run(app, target, schema)
 

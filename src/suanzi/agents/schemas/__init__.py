@@ -13,6 +13,8 @@ from typing import Any
 
 NAMES = ("judge", "explain", "port", "blame")
 """The commands whose output has a schema."""
+FILES = ("blame-run",)
+"""Files that commands write and read again."""
 
 
 def schema(name: str) -> dict[str, Any]:
