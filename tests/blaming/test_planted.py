@@ -34,16 +34,24 @@ runpy.run_path(file, run_name="__main__")
 
 
 @cache
-def python() -> str:
+def python_of_torch() -> str:
     found = os.environ.get("SUANZI_PYTHON_TORCH", sys.executable)
     if subprocess.run([found, "-c", "import torch"], capture_output=True).returncode:
         pytest.skip("torch is not installed here; SUANZI_PYTHON_TORCH may name where it is")
     return found
 
 
-def command_of(file: str, *arguments: str) -> list[str]:
+def command_of(file: str, *arguments: str, python: str | None = None) -> list[str]:
     packages = sysconfig.get_paths()["purelib"]
-    return [python(), "-c", RUN, str(SOURCE), packages, str(HERE / file), *arguments]
+    return [
+        python or python_of_torch(),
+        "-c",
+        RUN,
+        str(SOURCE),
+        packages,
+        str(HERE / file),
+        *arguments,
+    ]
 
 
 def run(file: str, *arguments: str) -> Any:
@@ -205,7 +213,17 @@ raise SystemExit(int(sys.argv[1]))
 def test_the_command_runs_a_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program, page = tmp_path / "program.py", tmp_path / "page.html"
     program.write_text(PROGRAM)
-    words = ["blame", str(program), "--python", python(), "--html", str(page), "--json", "--", "0"]
+    words = [
+        "blame",
+        str(program),
+        "--python",
+        python_of_torch(),
+        "--html",
+        str(page),
+        "--json",
+        "--",
+        "0",
+    ]
     assert main(words) == 0
     printed = capfd.readouterr()
     data = json.loads(printed.out)
@@ -230,7 +248,15 @@ torch.ones(3).exp()
 def test_what_is_interrupted_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program, recorded = tmp_path / "program.py", tmp_path / "run.sz"
     program.write_text(INTERRUPTED)
-    words = ["blame", str(program), "--python", python(), "--record", str(recorded), "--json"]
+    words = [
+        "blame",
+        str(program),
+        "--python",
+        python_of_torch(),
+        "--record",
+        str(recorded),
+        "--json",
+    ]
     assert main(words) == 2
     data = json.loads(capfd.readouterr().out)
     assert (data["raised"], data["judged"]) == ("interrupted", 2)

@@ -13,7 +13,8 @@ call, so that one run on one device names the operator and the line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from suanzi.blaming.options import Options, options
 from suanzi.blaming.report import Report, Site
@@ -24,10 +25,23 @@ from suanzi.blaming.watching import Watcher
 __all__ = ["Report", "Site", "blame", "replay", "watch"]
 
 
+def watcher_of(wanted: Options, report: Report) -> AbstractContextManager[Any]:
+    """Return what sees the calls of a framework."""
+    if wanted.framework == "torch":
+        return Watcher(wanted, report)
+    if wanted.framework == "jax":
+        from suanzi.blaming.primitives import Jax
+
+        return Jax(wanted, report)
+    from suanzi.blaming.functions import OBSERVERS
+
+    return OBSERVERS[wanted.framework](wanted, report)
+
+
 @contextmanager
 def watch(wanted: Options, report: Report) -> Iterator[Report]:
     """Judge what the block calls, and fill a report; an error of the block passes on."""
-    watcher = Watcher(wanted, report)
+    watcher = watcher_of(wanted, report)
     try:
         with watcher:
             yield report
@@ -59,6 +73,7 @@ class Blame:
         against: str | None = None,
         samples: int = SAMPLES,
         record_size: int = SIZE,
+        framework: str = "torch",
     ) -> Iterator[Report]:
         """Judge the operators that the block calls, forward and backward.
 
@@ -76,10 +91,13 @@ class Blame:
         `samples` elements; it has at most `record_size` bytes. A block that is run
         `against` such a file, on another device or with another version, is compared with it:
         ``report.comparison`` has where the two part, and which call explains it.
+
+        `framework` is that of the block: ``"torch"``, ``"jax"``, ``"paddle"`` or ``"mindspore"``.
+        Of JAX primitives are seen, of the last two functions, without gradients.
         """
         wanted = options(
             ops, share, every, overhead, unusual, memory, twice, seed, save, record, against,
-            samples, record_size,
+            samples, record_size, framework,
         )  # fmt: skip
         with watch(wanted, Report()) as report:
             yield report

@@ -31,6 +31,7 @@ def main() -> int:
     from dataclasses import replace
 
     report = blame.Report()
+    framework = asked.get("options", {}).get("framework", "torch")
     try:
         if asked["replay"]:
             report = blame.replay(asked["replay"], asked["device"])
@@ -38,7 +39,7 @@ def main() -> int:
             wanted = replace(options(**asked["options"]), progress=_progress(asked["progress"]))
             _run(blame, wanted, report, asked["program"], asked["arguments"])
     except (NotInstalled, ModuleNotFoundError) as error:
-        if not isinstance(error, NotInstalled) and error.name != "torch":
+        if not isinstance(error, NotInstalled) and error.name != framework:
             raise
         return NOT_INSTALLED
     with open(asked["output"], "w", encoding="utf-8") as file:

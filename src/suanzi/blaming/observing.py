@@ -19,7 +19,6 @@ from suanzi.blaming.places import Places
 from suanzi.blaming.report import Report, Site
 from suanzi.blaming.rules import RULES, pieces
 from suanzi.blaming.sampling import Call, Unjudged
-from suanzi.status import InvalidArgument
 
 Adapted = tuple[str, dict[str, Any], Any]
 """A rule, its arguments by name, and the result, or several."""
@@ -29,18 +28,7 @@ _FIRST = 10.0
 class Observer:
     """Sees calls after they were made; a framework's hook calls `see`."""
 
-    framework = ""
-
     def __init__(self, options: Options, report: Report, home: str) -> None:
-        torch_only = {
-            "every": options.every > 1, "unusual": options.unusual, "twice": options.twice,
-            "save": options.save, "record": options.record, "against": options.against,
-        }  # fmt: skip
-        for name, asked in torch_only.items():
-            if asked:
-                raise InvalidArgument(
-                    f"blame: {name} is for programs of PyTorch, not of {self.framework}."
-                )
         self.options, self.report, self.places = options, report, Places(home)
         self.rng = np.random.default_rng(options.seed)
         self.sites: dict[Any, Site] = {}
@@ -130,10 +118,14 @@ class Observer:
         except Unjudged as why:
             site.unjudged[str(why)] += 1
         except Exception as error:
-            words = str(error).strip().splitlines() or [""]
             site.unjudged[f"{type(error).__name__} while judging"] += 1
-            note = f"{name} not judged: {type(error).__name__}: {words[0][:160]}"
-            self.report.notes[note] = self.report.notes.get(note, 0) + 1
+            self.fail(name, error)
+
+    def fail(self, name: str, error: Exception) -> None:
+        """Note that a call could not be judged; the program does not see the error."""
+        words = str(error).strip().splitlines() or [""]
+        note = f"{name} not judged: {type(error).__name__}: {words[0][:160]}"
+        self.report.notes[note] = self.report.notes.get(note, 0) + 1
 
     def _is_due(self, site: Site, sizes: tuple[Any, ...]) -> bool:
         o = self.options

@@ -11,6 +11,8 @@ from suanzi._hints import nearest, shown
 from suanzi.blaming.runs import SAMPLES, SIZE
 from suanzi.status import InvalidArgument
 
+FRAMEWORKS = ("torch", "jax", "paddle", "mindspore")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -36,6 +38,7 @@ class Options:
     """How many elements of each result are recorded."""
     record_size: int = SIZE
     """The largest size of a file, in bytes."""
+    framework: str = "torch"
     progress: Callable[[Any, Any], None] | None = None
 
 
@@ -53,6 +56,7 @@ def options(
     against: str | None = None,
     samples: int = SAMPLES,
     record_size: int = SIZE,
+    framework: str = "torch",
 ) -> Options:
     """Return options that are checked."""
     if not isinstance(share, int | float) or not 0 < share <= 1:
@@ -67,11 +71,20 @@ def options(
         raise InvalidArgument(
             f"blame: record_size is {shown(record_size)}; it must be a number of bytes from 1 on."
         )
+    if framework not in FRAMEWORKS:
+        raise InvalidArgument(
+            f"blame: framework is {shown(framework)}; it is one of {', '.join(FRAMEWORKS)}."
+        )
+    of_torch = {"every": every > 1, "unusual": unusual, "twice": twice, "save": save,
+                "record": record, "against": against}  # fmt: skip
+    for name, asked in of_torch.items():
+        if asked and framework != "torch":
+            raise InvalidArgument(f"blame: {name} is for programs of PyTorch, not of {framework}.")
     return Options(
-        _operators(ops), share, every, times(overhead), unusual, memory, twice, seed,
+        _operators(ops, framework), share, every, times(overhead), unusual, memory, twice, seed,
         None if save is None else _numbered(str(_path("save", save))),
         record=_path("record", record), against=_path("against", against),
-        samples=samples, record_size=record_size,
+        samples=samples, record_size=record_size, framework=framework,
     )  # fmt: skip
 
 
@@ -100,7 +113,7 @@ def times(overhead: float | str | None) -> float | None:
     return found
 
 
-def _operators(ops: Iterable[str] | str | None) -> frozenset[str] | None:
+def _operators(ops: Iterable[str] | str | None, framework: str) -> frozenset[str] | None:
     from suanzi.blaming.rules import RULES
 
     if ops is None:
@@ -113,7 +126,7 @@ def _operators(ops: Iterable[str] | str | None) -> frozenset[str] | None:
     names = [one.strip().removeprefix("aten.").removeprefix("aten::") for one in given]
     names = [one for one in names if one]
     for name in names:
-        if name not in RULES:
+        if framework == "torch" and name not in RULES:
             raise InvalidArgument(
                 f"blame: {name!r} is no operator of PyTorch that can be judged."
                 f"{nearest(name, RULES)}"

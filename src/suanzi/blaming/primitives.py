@@ -28,7 +28,8 @@ _UNARY = {
     "acosh": "acosh", "atanh": "atanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "erf": "erf",
     "erfc": "erfc", "logistic": "sigmoid", "floor": "floor", "ceil": "ceil", "square": "square",
     "is_finite": "isfinite", "convert_element_type": "_to_copy", "copy": "clone",
-    "copy_p": "clone", "not": "bitwise_not", "reduce_precision": "clone",
+    "copy_p": "clone", "not": "bitwise_not", "reduce_precision": "clone", "stop_gradient": "clone",
+    "stage": "clone",
 }  # fmt: skip
 _BINARY = {
     "add": "add", "add_any": "add", "sub": "sub", "mul": "mul", "div": "div", "rem": "fmod",
@@ -47,13 +48,11 @@ _RANDOM = ("random_bits", "threefry2x32", "random_seed", "random_wrap", "random_
 class Jax(Observer):
     """Sees every primitive that is evaluated."""
 
-    framework = "JAX"
-
     def __init__(self, options: Options, report: Report) -> None:
         if importlib.util.find_spec("jax") is None:
             raise NotInstalled("blame: jax is not installed here.")
         self.jax: Any = importlib.import_module("jax")
-        super().__init__(options, report, os.path.dirname(os.path.abspath(self.jax.__file__)))
+        super().__init__(options, report, os.path.dirname(os.path.abspath(str(self.jax.__file__))))
         report.framework = f"jax {self.jax.__version__}"
 
     def _hook(self) -> None:
@@ -82,7 +81,7 @@ class Jax(Observer):
 
     def _seen(self, name: str, args: Sequence[Any], params: dict[str, Any], result: Any) -> None:
         arrays = [x for x in args if hasattr(x, "dtype") and hasattr(x, "shape")]
-        status = "random" if name in _RANDOM else ""
+        status = "random" if name in _RANDOM else "" if arrays else "no tensors"
 
         def adapt() -> Adapted | None:
             several = isinstance(result, list | tuple)
@@ -101,9 +100,7 @@ def _host(x: Any) -> Any:
     return host(np.asarray(x), str(x.dtype))
 
 
-def adapted(
-    name: str, args: Sequence[Any], params: dict[str, Any], result: Host
-) -> Adapted | None:
+def adapted(name: str, args: Sequence[Any], params: dict[str, Any], result: Host) -> Adapted | None:
     """Return a rule for a primitive with its arguments; None where there is none."""
     if name in _UNARY:
         return _UNARY[name], {"self": args[0]}, result

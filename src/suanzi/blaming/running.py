@@ -15,6 +15,7 @@ from typing import Any
 
 from suanzi.blaming.child import CANNOT_IMPORT, NOT_INSTALLED, REQUEST
 from suanzi.blaming.report import Report, read
+from suanzi.blaming.runs import read_run
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument
 
@@ -31,7 +32,7 @@ def run_program(
     options: Mapping[str, Any] | None = None,
     progress: bool = False,
 ) -> Report:
-    """Run a program in an interpreter that has torch, and return what was found.
+    """Run a program in an interpreter that has its framework, and return what was found.
 
     The program ``-m`` runs a module, the first of the arguments. suanzi need not be installed in
     that interpreter, if it is of the same version of Python as this one.
@@ -40,6 +41,9 @@ def run_program(
         raise InvalidArgument("blame: -m needs the name of a module.")
     if program != "-m" and not Path(program).is_file():
         raise InvalidArgument(f"blame: the program {program!r} does not exist.")
+    against = (options or {}).get("against")
+    if against is not None:
+        read_run(against)  # whatever is wrong with it is reported before the program runs
     asked = {"program": program, "arguments": list(arguments), "options": dict(options or {}),
              "progress": progress, "replay": None, "device": "cpu"}  # fmt: skip
     return _asked(asked, python)
@@ -54,6 +58,7 @@ def replay_file(path: str, *, device: str = "cpu", python: str | None = None) ->
 
 def _asked(asked: dict[str, Any], python: str | None) -> Report:
     interpreter = python or sys.executable
+    framework = asked.get("options", {}).get("framework", "torch")
     here = Path(__file__).parent
     own = sysconfig.get_paths()
     paths = [str(here.parents[1]), *dict.fromkeys([own["purelib"], own["platlib"]])]
@@ -72,8 +77,8 @@ def _asked(asked: dict[str, Any], python: str | None) -> Report:
             return read(json.loads(output.read_text("utf-8")))
     if status == NOT_INSTALLED:
         raise NotInstalled(
-            f"blame: torch is not installed for {interpreter}; name an interpreter that has it "
-            "with --python."
+            f"blame: {framework} is not installed for {interpreter}; name an interpreter that "
+            "has it with --python."
         )
     if status == CANNOT_IMPORT:
         raise InvalidArgument(

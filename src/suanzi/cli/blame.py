@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -33,12 +33,13 @@ def blame(
     record_size: int = 256 << 20,
     replay: str | None = None,
     device: str = "cpu",
+    framework: Literal["torch", "jax", "paddle", "mindspore"] = "torch",
     python: Python = None,
     json: Json = False,
     html: Html = None,
     module: Annotated[bool, Parameter(name=["-m", "--module"], negative="")] = False,
 ) -> int:
-    """Run a PyTorch program, judge its operators, and name those that are wrong.
+    """Run a program, judge the operators that it calls, and name those that are wrong.
 
     Every operator that is dispatched, forward and backward, is judged on its own inputs: a sample
     of its result against the exact answer. The report has the operator, the line and the layer. The
@@ -53,6 +54,7 @@ def blame(
     suanzi blame --replay bad-call-0.safetensors --device cuda
     suanzi blame train.py --record run.sz
     suanzi blame train.py --against run.sz
+    suanzi blame train.py --framework jax
     ```
 
     Parameters
@@ -95,6 +97,9 @@ def blame(
         Make a saved call again, and judge it; no program is run.
     device
         Where a saved call is made: `cpu`, `cuda`, `npu`.
+    framework
+        That of the program. Of JAX the primitives are judged, of Paddle and MindSpore the functions
+        and methods that it calls, without gradients.
     html
         Write the report to this file as HTML.
     module
@@ -113,6 +118,7 @@ def blame(
             "ops": ops, "share": share, "every": every, "overhead": overhead, "unusual": unusual,
             "memory": memory, "twice": twice, "seed": seed, "save": save,
             "record": record, "against": against, "samples": samples, "record_size": record_size,
+            "framework": framework,
         }  # fmt: skip
         options(**asked)  # type: ignore[arg-type]  # whatever is wrong is reported before it runs
         report = run_program(

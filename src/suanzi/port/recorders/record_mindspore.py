@@ -22,8 +22,6 @@ except ImportError:  # as a script, where suanzi need not be
 def make_recorder(write, options):
     """Return a recorder, a context; it calls `write(record)` once for each different call."""
     import mindspore
-    from mindspore import mint, ops
-    from mindspore.ops.primitive import Primitive
 
     home = os.path.dirname(os.path.abspath(mindspore.__file__)) + os.sep
     Tensor = mindspore.Tensor
@@ -33,13 +31,21 @@ def make_recorder(write, options):
         Tensor, exactly, home, dtype_name, write, names.chosen, True,
         values=values.of_numpy(options["values"], Tensor, dtype_name, lambda x: x.asnumpy()),
     )  # fmt: skip
+    return make_patches(notes, names)
+
+
+def make_patches(notes, names, kind=patching.Patches):
+    """Return a context in which the functions, methods and primitives of MindSpore are noted."""
+    import mindspore
+    from mindspore import mint, ops
+    from mindspore.ops.primitive import Primitive
 
     def more(patches):
         """Wrap the primitives, which are called as objects, and keep the program out of graphs."""
-        for kind in (Primitive, *below(Primitive)):
-            call = vars(kind).get("__call__")
+        for primitive in (Primitive, *below(Primitive)):
+            call = vars(primitive).get("__call__")
             if call is not None:
-                patches.put(kind, "__call__", calling(call, patches))
+                patches.put(primitive, "__call__", calling(call, patches))
         set_context = mindspore.set_context
 
         def in_pynative_mode(*args, **kwargs):
@@ -72,7 +78,7 @@ def make_recorder(write, options):
         return suanzi_noting
 
     modules = [mint, mint.nn.functional, mint.linalg, mint.special, ops]
-    return patching.Patches(notes, names, modules, [Tensor], more)
+    return kind(notes, names, modules, [mindspore.Tensor], more)
 
 
 def below(kind, found=None):

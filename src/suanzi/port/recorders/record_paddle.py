@@ -28,10 +28,17 @@ def make_recorder(write, options):
         Tensor, exactly, home, dtype_name, write, names.chosen, True,
         values=values.of_numpy(options["values"], Tensor, dtype_name, lambda x: x.numpy()),
     )  # fmt: skip
+    return make_patches(notes, names)
+
+
+def make_patches(notes, names, kind=patching.Patches):
+    """Return a context in which the functions and methods of Paddle are noted."""
+    import paddle
+
     modules = [
         paddle, paddle.nn.functional, paddle.linalg, paddle.fft, paddle.signal, paddle._C_ops,
     ]  # fmt: skip
-    return patching.Patches(notes, names, modules, [paddle.Tensor])
+    return kind(notes, names, modules, [paddle.Tensor])
 
 
 def dtype_name(x):
