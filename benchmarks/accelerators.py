@@ -63,10 +63,10 @@ def rows(n: int, device: str) -> dict[str, tuple[list[torch.Tensor], int, dict[s
     for a, b, c in ((f32, f32, 4), (bf16, bf16, 2), (i8, f16, 2), (f16, bf16, 4), (i32, f32, 4)):
         name = f"add {str(a)[6:]} + {str(b)[6:]}"
         found[name] = ([normal(a), normal(b)], n * (a.itemsize + b.itemsize + c), pair)
-    for name in ("exp", "sqrt"):
-        found[f"{name} float32"] = (
-            [normal(f32).abs()],
-            8 * n,
+    for name, dtype in (("exp", f32), ("sqrt", f32), ("exp", bf16), ("tanh", f16), ("tan", f32)):
+        found[f"{name} {str(dtype)[6:]}"] = (
+            [normal(dtype).abs()],
+            2 * dtype.itemsize * n,
             {
                 "suanzi": getattr(sz, name),
                 "torch": getattr(torch, name),
@@ -74,6 +74,23 @@ def rows(n: int, device: str) -> dict[str, tuple[list[torch.Tensor], int, dict[s
                 "jax": lambda x, name=name: _jax(name)(x),
             },
         )
+    names = {"pow": ("pow", "power"), "less": ("less", "less"), "mod": ("remainder", "remainder")}
+    for name, (own, peers) in names.items():
+        found[f"{name} float32"] = (
+            [normal(f32).abs(), normal(f32)],
+            (9 if name == "less" else 12) * n,
+            {
+                "suanzi": getattr(sz, name),
+                "torch": getattr(torch, own),
+                "cupy": lambda x, y, name=peers: _cupy(name)(x, y),
+                "jax": lambda x, y, name=peers: _jax(name)(x, y),
+            },
+        )
+    whole = normal(f32, n // wide, wide)
+    found["add a row float32"] = ([whole, normal(f32, wide)], 8 * n, pair)
+    if n == wide * wide * 4:
+        whole = whole.reshape(2 * wide, 2 * wide)
+        found["add transposed float32"] = ([whole, whole.T], 12 * n, pair)
     for dtype in (f32, bf16):
         x, size = normal(dtype, n // wide, wide), 2 * n * dtype.itemsize
         kind = str(dtype)[6:]
@@ -157,8 +174,12 @@ def libraries(device: str) -> dict[str, tuple[Callable[..., Any], Callable[[Any]
     return found
 
 
-def measure(n: int, device: str, runs: int, asked: str) -> dict[str, Any]:
-    """Return the table: rows by name, each with the results of the libraries."""
+def measure(n: int, device: str, runs: int, asked: str, limit: float) -> dict[str, Any]:
+    """Return the table: rows by name, each with the results of the libraries.
+
+    After `limit` seconds nothing more is compiled by torch.compile.
+    """
+    end = time.monotonic() + limit
     known = {k: one for k, one in libraries(device).items() if not asked or k in asked.split(",")}
     source = torch.randn(n, device=device)
     wait = libraries(device)["torch"][1]
@@ -167,7 +188,7 @@ def measure(n: int, device: str, runs: int, asked: str) -> dict[str, Any]:
         table[name] = {}
         for library, (take, waits, compiled) in known.items():
             call = calls.get(library.partition(".")[0])
-            if call is None:
+            if call is None or (compiled is torch.compile and time.monotonic() > end):
                 continue
             try:
                 given = [take(x) for x in operands]
@@ -211,10 +232,12 @@ def main() -> None:
     asked.add_argument("--elements", type=int, default=1 << 26)
     asked.add_argument("--runs", type=int, default=10)
     asked.add_argument("--libraries", default="", help="suanzi,torch,torch.compile,cupy,jax")
+    asked.add_argument("--compile-seconds", type=float, default=600)
     asked.add_argument("--out")
     options = asked.parse_args()
     register()
-    table = measure(options.elements, options.device, options.runs, options.libraries)
+    table = measure(options.elements, options.device, options.runs, options.libraries,
+                    options.compile_seconds)  # fmt: skip
     names = list(libraries(options.device))
     print(described(options.device))
     print(f"| {options.elements} elements | " + " | ".join(names) + " |")

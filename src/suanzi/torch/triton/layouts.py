@@ -11,7 +11,6 @@ from suanzi.torch.triton.writing import Pattern
 Numbers = tuple[int, ...]
 MOST_AXES = 6
 _LONG_ROW = 256
-_SMALL_BLOCK = 1024
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,13 @@ class Laid:
     warps: int
 
 
-def laid(shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None]) -> Laid | None:
-    """Return how to go through operands, each with its shape and strides; None: a number."""
+def laid(
+    shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None], heavy: bool = False
+) -> Laid | None:
+    """Return how to go through operands, each with its shape and strides; None: a number.
+
+    Kernels that compute more than they move are `heavy`, and have larger blocks.
+    """
     rows = [_broadcast(shape, x) for x in operands]
     out = _result_strides(shape, operands)
     order = sorted(range(len(shape)), key=lambda d: (-out[d], d))
@@ -52,7 +56,7 @@ def laid(shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None]) -> 
         tuple(s for s, m in zip(row, mark, strict=True) if m == 2)
         for row, mark in zip(strides, marks, strict=True)
     )
-    constants, programs, warps = _blocks(form, sizes, marks)
+    constants, programs, warps = _blocks(form, sizes, marks, heavy)
     return Laid(pattern, tuple(sizes), given, out, constants, programs, warps)
 
 
@@ -116,12 +120,12 @@ def _in_tiles(sizes: Sequence[int], marks: Sequence[Numbers]) -> bool:
 
 
 def _blocks(
-    form: str, sizes: Sequence[int], marks: Sequence[Numbers]
+    form: str, sizes: Sequence[int], marks: Sequence[Numbers], heavy: bool
 ) -> tuple[tuple[tuple[str, int], ...], int, int]:
     """Return the sizes of blocks, how many programs there are, and the warps of each."""
     if form != "tile":
-        block = _SMALL_BLOCK
-        return (("BLOCK", block),), -(-math.prod(sizes) // block), 4
+        block, warps = (2048, 8) if heavy else (1024, 4)
+        return (("BLOCK", block),), -(-math.prod(sizes) // block), warps
     rows, columns, warps = 1, 1024, 4
     if _crosses(marks):
         rows, columns, warps = 64, 64, 8
