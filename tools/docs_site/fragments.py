@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import suanzi as sz
-from docs_site import jax_table
+from docs_site import jax_table, lookup
 from docs_site.atlas import atlas, samples
 from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import anchored, code, fenced, table
@@ -45,7 +45,7 @@ def fill(markdown: str, up: str | None = None) -> str:
 
     def made(mark: re.Match[str]) -> str:
         text = FRAGMENTS[mark[2]](*mark[3].split())
-        return f"{mark[1]}\n\n{text if up is None else linked(text, up)}\n\n{mark[4]}"
+        return f"{mark[1]}\n\n{text if up is None or mark[2] == 'commands' else linked(text, up)}\n\n{mark[4]}"
 
     return MARK.sub(made, markdown)
 
@@ -290,6 +290,9 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "categories": all_categories,
     "errata": all_errata,
     "proposals": proposals,
+    "commands": lookup.commands,
+    "dtypes": lookup.dtypes,
+    "statuses": lookup.statuses,
     "errata-kinds": errata_kinds,
     "tables": all_tables,
     "diff": differences,

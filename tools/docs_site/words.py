@@ -5,6 +5,7 @@ English stands in the code; ``zh/*.toml`` has the Chinese of each text, a line f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -20,6 +21,8 @@ missing: dict[str, None] = {}
 """Texts that were asked for and have no Chinese, in order."""
 used: set[str] = set()
 """Texts of the catalogues that were asked for."""
+NAME = r"[a-z]+\d+|"
+"""What is the same in every language: names of dtypes, and nothing."""
 _current = "en"
 
 
@@ -52,7 +55,7 @@ def chinese() -> dict[str, str]:
 
 def say(english: str, *values: object) -> str:
     """Return a text in the current language, with values for its braces."""
-    if _current == "en" or not english:
+    if _current == "en" or re.fullmatch(NAME, english):
         said = english
     else:
         said = chinese().get(english, "")
