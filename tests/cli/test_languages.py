@@ -14,11 +14,12 @@ import pytest
 
 from helpers.sentences import HOME, everywhere, shape, strings_of
 from suanzi import _lang
-from suanzi._lang import LANGUAGES, MARK, catalogue, docstrings, language, read, say
+from suanzi._lang import LANGUAGES, MARK, catalogue, described, docstrings, language, read, say
 from suanzi._lang.choosing import choose, split
 from suanzi._text import columns, pad, width, wrap
 from suanzi.cli import main
 from suanzi.cli.catalogue import entries, entry, in_one_line
+from suanzi.errata import errata
 from suanzi.status import InvalidArgument
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
@@ -102,6 +103,17 @@ def test_descriptions_of_operators_are_translated(name: str, of: str) -> None:
         assert text is not None, one.interface.name
         missing = [part for part in text.split("\n\n") if not known.get(in_one_line(part))]
         assert not missing, one.interface.name
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_errata_are_translated(name: str) -> None:
+    known = docstrings(name)
+    for one in errata():
+        texts = (one.printed, one.here, one.settled, one.tentative, *one.readings)
+        missing = [text for text in texts if text and not (known.get(text) or text in keys(name))]
+        assert all(re.fullmatch(r"[a-z]+\d+", text) for text in missing), one.id  # dtypes
+    with language(name):
+        assert described("ties to even") == "居中取偶"
 
 
 @pytest.mark.parametrize("name", OTHERS)

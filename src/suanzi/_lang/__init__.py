@@ -85,7 +85,7 @@ def translated(text: str, name: str) -> str | None:
 
 @cache
 def docstrings(name: str) -> dict[str, str]:
-    """Return paragraphs of docstrings of operators in a language, by their English in one line."""
+    """Return docstrings of operators and texts of errata, a paragraph each, by their English."""
     texts = {
         en: to for file in (_HOME / name / "docs").glob("*.toml") for en, to in read(file).items()
     }
@@ -94,6 +94,11 @@ def docstrings(name: str) -> dict[str, str]:
         return markdown.replace("\\*", "*").replace("&lt;", "<")
 
     return {plain(en): plain(to) for en, to in texts.items()}
+
+
+def described(text: str) -> str:
+    """Return a text of a record, such as an erratum, in the chosen language."""
+    return text if _chosen == "en" else docstrings(_chosen).get(text) or say(text)
 
 
 def order(en: str) -> tuple[bool, int]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from suanzi._lang import chosen, docstrings, say
+from suanzi._lang import chosen, described, docstrings, say
 from suanzi._text import wrap
 from suanzi.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
@@ -219,6 +219,9 @@ def _said(label: str, text: str) -> str:
         marks = {", ": "、", " and ": "和", "; ": "；", ": ": "："}
         joined = "".join(marks.get(part) or say(part) for part in parts)
         return re.sub("和(?=[a-z])", "和 ", joined)
+    if label == "errata":
+        errata = (line.partition(": ") for line in text.split("\n"))
+        return "\n".join(f"{number}: {described(words)}" for number, _, words in errata)
     return "\n".join(say(line) for line in text.split("\n"))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from suanzi._lang import described
 from suanzi.conformance.model.results import Result
 
 _BETWEEN = " | "
@@ -31,7 +32,7 @@ class Followed:
         return len(self.readings) < 2
 
     def __str__(self) -> str:
-        said = ", ".join(f"{name} ({n})" for name, n in self.readings.items())
+        said = ", ".join(f"{described(name)} ({n})" for name, n in self.readings.items())
         mixed = "" if self.consistent else "; more than one"
         return f"{self.erratum}: {said or 'any of them'}{mixed}"
 
