@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
+from suanzi._lang import say
 from suanzi.blaming.places import shortened
 from suanzi.blaming.runs import Run
 from suanzi.truth.rounding import ROUNDED, unit_of
@@ -203,60 +204,65 @@ def blamed(data: Mapping[str, Any] | None) -> bool:
 
 def comparison_lines(data: Mapping[str, Any]) -> list[str]:
     """Return what two runs are like, in lines."""
-    said = [
+    head = say(
         f"compared with a recorded run ({data['recorded']}; here {data['here']}): "
         f"{data['matched']} calls matched, {data['same']} of them the same to the bit"
-    ]
+    )
+    said = []
     if data["answer"] == "other programs":
-        said.append("  few calls of one have their like in the other: these are other programs")
+        said.append(say("few calls of one have their like in the other: these are other programs"))
     for key, words in (("missing", "only in the recorded run"), ("extra", "only here")):
         if data[key]:
-            said.append(f"  {words}: " + ", ".join(f"{n} {k}" for n, k in data[key].items()))
+            said.append(f"{say(words)}: " + ", ".join(f"{n} {k}" for n, k in data[key].items()))
     if data["dropped"]:
-        said.append(f"  {data['dropped']} calls were not recorded: the file had its largest size")
+        said.append(
+            say(f"{data['dropped']} calls were not recorded: the file had its largest size")
+        )
     if data["explained_by"] is not None:
         said += _explained(data["explained_by"])
     elif data["answer"] == "rounding" and data["first_different"] is not None:
-        one = data["first_different"]
-        said.append(f"  they differ as by rounding, first in {_title(one)}")
+        said.append(say(f"they differ as by rounding, first in {_title(data['first_different'])}"))
     layers = [one for one in data["layers"] if one["differs"] != 0]
     if layers and data["answer"] != "other programs":
         first = ", ".join(f"{one['layer']} {_far(one['differs'])}" for one in layers[:_MOST])
-        more = f" and {len(layers) - _MOST} more" * (len(layers) > _MOST)
-        said.append(f"  layers that differ, in their order: {first}{more}")
-    return said
+        first += say(f" and {len(layers) - _MOST} more") * (len(layers) > _MOST)
+        said.append(say(f"layers that differ, in their order: {first}"))
+    return [head, *(f"  {line}" for line in said)]
 
 
 def _explained(one: Mapping[str, Any]) -> Iterator[str]:
-    yield f"  explained by {_title(one)}"
+    yield say(f"explained by {_title(one)}")
     given = one["inputs_differ"]
-    before = "the same" if given == 0 else f"{_far(given)} apart"
-    yield (
-        f"      its inputs are {before}, its results {_far(one['results_differ'])} apart; "
+    before = say("the same") if given == 0 else say(f"{_far(given)} apart")
+    yield "    " + say(
+        f"its inputs are {before}, its results {_far(one['results_differ'])} apart; "
         f"here it is {_said(one['verdict'])}, in the recorded run {_said(one['recorded_verdict'])}"
     )
     if one["recorded_operator"] != one["operator"]:
-        yield f"      the recorded run calls {one['recorded_operator']}"
+        yield "    " + say(f"the recorded run calls {one['recorded_operator']}")
     if one["random"]:
-        yield "      it is random: give both runs the same random numbers, or switch dropout off"
+        yield "    " + say(
+            "it is random: give both runs the same random numbers, or switch dropout off"
+        )
 
 
 def _title(one: Mapping[str, Any]) -> str:
-    gradient = ", its gradient" * one["backward"]
+    gradient = say(", its gradient") * one["backward"]
     layer = f" ({one['layer']})" * bool(one["layer"])
-    place = f"{shortened(one['file'])}:{one['line']}"
-    return f"{one['operator']}  {place} in {one['function']}{gradient}{layer}, call {one['call']}"
+    place = f"{shortened(one['file'])}:{one['line']}{say(' in ')}{one['function']}"
+    return f"{one['operator']}  {place}{gradient}{layer}" + say(f", call {one['call']}")
 
 
 def _far(x: float | None) -> str:
-    return "beyond comparison" if x is None else f"{x:.2g}"
+    return say("beyond comparison") if x is None else f"{x:.2g}"
 
 
 def _said(verdict: Mapping[str, Any] | None) -> str:
     if verdict is None:
-        return "not judged"
+        return say("not judged")
     if verdict["kind"] == "right":
-        return "within the bound"
+        return say("within the bound")
     share = verdict["share"]
+    kind = say("WRONG" if verdict["kind"] == "wrong" else "inaccurate")
     much = "no error is allowed" if share is None else f"{share:.3g} times the bound"
-    return f"{verdict['kind'].upper() if verdict['kind'] == 'wrong' else 'inaccurate'} ({much})"
+    return f"{kind} ({say(much)})"
