@@ -83,25 +83,39 @@ inline f64 sum_of(Vector<f64> x) { return _mm512_reduce_add_pd(x); }
 
 // ---- in and out ---------------------------------------------------------------------------------
 
+// Calls body(panel, column, rows) in an order in which few columns are read or written at a time, and memory of panels
+// is, too.
+template <class T, class F>
+inline void for_panels(i64 rows, i64 columns, F&& body) {
+  constexpr i64 some = 4;
+  for (i64 j0 = 0; j0 < columns; j0 += some)
+    for (i64 p = 0; p * high<T> < rows; ++p)
+      for (i64 j = j0; j < least(columns, j0 + some); ++j) body(p, j, rows - p * high<T>);
+}
+
 template <class T>
 void pack(const T* from, i64 step, i64 rows, i64 columns, T* to, i64 apart) {
-  for (i64 i = 0; i < rows; i += high<T>, from += high<T>, to += apart)
-    for (i64 j = 0; j < columns; ++j) {
-      const T* column = from + j * step;
-      bool is_whole = rows - i >= high<T>;
-      store<T>(is_whole ? load(column) : load_some(column, rows - i), to + j * high<T>);
-      store<T>(is_whole ? load(column + lanes<T>) : load_some(column + lanes<T>, rows - i - lanes<T>),
-               to + j * high<T> + lanes<T>);
-    }
+  for_panels<T>(rows, columns, [&](i64 p, i64 j, i64 left) {
+    const T* column = from + j * step + p * high<T>;
+    T* at = to + p * apart + j * high<T>;
+    store<T>(left >= high<T> ? load(column) : load_some(column, left), at);
+    store<T>(left >= high<T> ? load(column + lanes<T>) : load_some(column + lanes<T>, left - lanes<T>), at + lanes<T>);
+  });
 }
 
 template <class T>
 void unpack(const T* from, i64 apart, i64 rows, i64 columns, T* to, i64 step) {
-  for (i64 i = 0; i < rows; i += high<T>, to += high<T>, from += apart)
-    for (i64 j = 0; j < columns; ++j) {
-      store_masked(load(from + j * high<T>), to + j * step, first_bits(rows - i));
-      store_masked(load(from + j * high<T> + lanes<T>), to + j * step + lanes<T>, first_bits(rows - i - lanes<T>));
+  for_panels<T>(rows, columns, [&](i64 p, i64 j, i64 left) {
+    const T* at = from + p * apart + j * high<T>;
+    T* column = to + j * step + p * high<T>;
+    if (left >= high<T>) {
+      store<T>(load(at), column);
+      store<T>(load(at + lanes<T>), column + lanes<T>);
+    } else {
+      store_masked(load(at), column, first_bits(left));
+      store_masked(load(at + lanes<T>), column + lanes<T>, first_bits(left - lanes<T>));
     }
+  });
 }
 
 template <class T>
@@ -220,7 +234,7 @@ int factorise(T* a, i64 apart, i64 panels, i64 first, i64 count, int* swaps) {
 
 template <class T>
 void exchange(T* a, i64 apart, i64 column, i64 count, i64 first, i64 last, const int* swaps) {
-  constexpr i64 some = 64 / sizeof(T);  // columns, which stay in the first-level cache
+  constexpr i64 some = 32 / sizeof(T);  // columns, which stay in the first-level cache
   for (i64 j0 = column; j0 < column + count; j0 += some) {
     T* from = a + j0 * high<T>;
     i64 end = least(some, column + count - j0) * high<T>;
@@ -365,10 +379,10 @@ auto adder() {
 
 // Row by row, x U = e and then y L = x: what rows of the inverse have to do with each other is nothing.
 template <class T>
-void invert(const T* left, i64 step, const T* reciprocals, i64 n, i64 first, i64 count, T* x) {
+void invert(const T* left, i64 step, const T* reciprocals, i64 n, i64 first, i64 count, T* x, i64 each) {
   auto add = adder<T>();
-  i64 top = first * high<T>, each = n * high<T>;
-  std::memset(x, 0, static_cast<std::size_t>(count * each) * sizeof(T));
+  i64 top = first * high<T>;
+  std::memset(x, 0, static_cast<std::size_t>(((count - 1) * each + n * high<T>)) * sizeof(T));
   for (i64 p = 0; p < count; ++p)
     for (i64 i = 0; i < least(high<T>, n - top - p * high<T>); ++i)
       x[p * each + (top + p * high<T> + i) * high<T> + i] = 1;

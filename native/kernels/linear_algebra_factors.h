@@ -46,7 +46,7 @@ struct FactorKernels {
                  std::int64_t step);
   // Some panels of the inverse of L U, from what `negate` makes of it and the reciprocals of the pivots.
   void (*invert)(const T* left, std::int64_t step, const T* reciprocals, std::int64_t order, std::int64_t first,
-                 std::int64_t count, T* x);
+                 std::int64_t count, T* x, std::int64_t apart);
   // QR of a block of at most panel_rows columns, from (first, first) on, in place: what is below the diagonal are
   // reflections 1 - tau v v*. False if squares of numbers do not tell how large these are; then nothing is of use.
   bool (*reflect)(T* a, std::int64_t apart, std::int64_t panels, std::int64_t first, std::int64_t count, T* taus);

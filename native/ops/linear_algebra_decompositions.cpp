@@ -175,10 +175,14 @@ class QrOfOne {
   QrOfOne(const Matrices& x, std::int64_t width)
       : m_(static_cast<int>(x.rows)), n_(static_cast<int>(x.columns)), k_(std::min(m_, n_)), width_(width),
         length_(32 * static_cast<int>(std::max<std::int64_t>({x.columns, width, 1}))) {}
+  // Larger ones would need several times as much memory as LAPACK does.
+  bool is_in_panels() const {
+    return wants_panels<T>(k_) && std::int64_t{m_} * std::max<std::int64_t>(n_, width_) <= 1 << 24;
+  }
   std::size_t workspace() const {
     auto bytes = sizeof(T) * static_cast<std::size_t>(length_ + k_);
     if constexpr (!is_complex<T>)
-      if (wants_panels<T>(k_)) return std::max(bytes, PanelQr<T>(m_, n_, width_).workspace());
+      if (is_in_panels()) return std::max(bytes, PanelQr<T>(m_, n_, width_).workspace());
     return bytes;
   }
 
@@ -187,7 +191,7 @@ class QrOfOne {
     T* work = tau + k_;
     if (!all_finite(a, static_cast<std::int64_t>(m_) * n_)) return {Reason::not_finite};
     if constexpr (!is_complex<T>)
-      if (wants_panels<T>(k_)) {
+      if (is_in_panels()) {
         PanelQr<T> panels(m_, n_, width_);
         panels.begin_in(memory);
         if (panels.factorise(a, width_, r) && all_finite(r, width_ * n_)) {
@@ -226,7 +230,7 @@ bool run_qr(Outcome& outcome, const Matrices& x, T* data, T* q, T* r, std::int64
       [&](std::int64_t i, std::byte* memory) {
         return one.run(data + i * m * n, q ? q + i * m * width : nullptr, r + i * width * n, memory);
       },
-      wants_panels<T>(std::min(m, n)) ? Threads::of_ours : Threads::of_lapack);
+      one.is_in_panels() ? Threads::of_ours : Threads::of_lapack);
 }
 
 template <class T>

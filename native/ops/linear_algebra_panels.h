@@ -6,6 +6,7 @@
 #pragma once
 
 #include <numeric>
+#include <thread>
 
 #include "kernels/kernels.h"
 #include "kernels/linear_algebra_products_tiles.h"
@@ -34,6 +35,15 @@ bool wants_panels(std::int64_t order) {
   return order > panels_order && factor_kernels<T>();
 }
 
+// Up to so many columns, and so many blocks of them, all threads work through blocks of columns; beyond, they share
+// each step of a recursion, whose products are larger.
+inline constexpr std::int64_t most_columns = 1024, most_blocks = 2 * most_columns / 16 + 1;
+
+// How many threads are of use.
+inline std::int64_t workers_for(std::int64_t columns, std::int64_t blocks) {
+  return columns < 192 ? 1 : std::min<std::int64_t>(thread_count(), blocks * 3 / 4);
+}
+
 // Calls body(i) for each task, each of about so many products, on several threads if they are worth it.
 template <class Body>
 void share_tasks(std::int64_t count, double products, Body&& body) {
@@ -41,6 +51,56 @@ void share_tasks(std::int64_t count, double products, Body&& body) {
   auto grain_of = static_cast<std::int64_t>(std::max(1.0, worth_a_thread / std::max(products, 1.0)));
   parallel_for(count, grain_of, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t i = from; i < to; ++i) body(i);
+  });
+}
+
+// Waits for another thread to be done with what it is at.
+template <class Ready>
+void await(Ready&& ready) {
+  for (int i = 1; !ready(); ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    if (i % 256 == 0) std::this_thread::yield();
+  }
+}
+
+// Factorises blocks of columns, the first `panels` of `blocks`: panel(s) for each, once update(s, c) was called for
+// those before it, and update(s, c) for those behind. The next panel comes first, so that one thread is at it while
+// others update. Tasks are taken in an order in which each comes after those that it waits for: any number of threads
+// will do.
+template <class Panel, class Update>
+void factorise_blocks(std::int64_t panels, std::int64_t blocks, std::int64_t workers, Panel&& panel, Update&& update) {
+  std::atomic<std::int64_t> next{0}, factorised{0}, updated[most_blocks];
+  for (std::int64_t c = 0; c < blocks; ++c) updated[c].store(0, std::memory_order_relaxed);
+  auto run_panel = [&](std::int64_t s) {
+    await([&] { return updated[s].load(std::memory_order_acquire) == s; });
+    panel(s);
+    factorised.store(s + 1, std::memory_order_release);
+  };
+  auto run_update = [&](std::int64_t s, std::int64_t c) {
+    await([&] {
+      return factorised.load(std::memory_order_acquire) > s && updated[c].load(std::memory_order_acquire) == s;
+    });
+    update(s, c);
+    updated[c].store(s + 1, std::memory_order_release);
+  };
+  auto run = [&](std::int64_t i) {
+    if (i == 0) return run_panel(0), true;
+    --i;
+    for (std::int64_t s = 0; s < panels; ++s) {
+      std::int64_t behind = blocks - s - 1, tasks = behind + (s + 1 < panels);
+      if (i < tasks) {
+        if (i == 1 && s + 1 < panels) run_panel(s + 1);
+        else run_update(s, s + 1 + (i > 1 && s + 1 < panels ? i - 1 : i));
+        return true;
+      }
+      i -= tasks;
+    }
+    return false;
+  };
+  parallel_for(workers, 1, [&](std::int64_t, std::int64_t) {
+    while (run(next.fetch_add(1, std::memory_order_relaxed))) {}
   });
 }
 
@@ -64,7 +124,7 @@ class PanelLu {
   // Of a matrix that has `sides` columns more, which are right-hand sides.
   PanelLu(std::int64_t rows, std::int64_t columns, std::int64_t sides = 0)
       : rows_(rows), columns_(columns), all_(columns + sides), rank_(std::min(rows, columns)),
-        panels_((rows + high - 1) / high), apart_(all_ * high), step_(panels_ * high + gap) {}
+        panels_((rows + high - 1) / high), apart_((all_ | 1) * high), step_(panels_ * high + gap) {}
 
   // Bytes of memory that begin_in takes.
   std::size_t workspace() const {
@@ -81,13 +141,13 @@ class PanelLu {
 
   // From a matrix whose columns are dense, and back, with the pivots.
   void read(const T* from) {
-    share_tasks(panels_, 4.0 * static_cast<double>(columns_ * high), [&](std::int64_t p) {
-      k.pack(from + p * high, rows_, std::min(high, rows_ - p * high), columns_, a_ + p * apart_, apart_);
+    for_columns([&](std::int64_t column, std::int64_t count) {
+      k.pack(from + column * rows_, rows_, rows_, count, at(0, column), apart_);
     });
   }
   void write(T* to) const {
-    share_tasks(panels_, 4.0 * static_cast<double>(columns_ * high), [&](std::int64_t p) {
-      k.unpack(a_ + p * apart_, apart_, std::min(high, rows_ - p * high), columns_, to + p * high, rows_);
+    for_columns([&](std::int64_t column, std::int64_t count) {
+      k.unpack(at(0, column), apart_, rows_, count, to + column * rows_, rows_);
     });
   }
   const int* swaps() const { return swaps_; }
@@ -106,8 +166,12 @@ class PanelLu {
   // The first pivot that is 0, counted from 1, or 0.
   int factorise() {
     info_ = 0;
-    factorise(0, rank_);
-    if (rank_ < columns_) update(0, rank_, rank_, columns_);
+    if (columns_ <= most_columns) {
+      factorise_blocks();
+    } else {
+      factorise(0, rank_);
+      if (rank_ < columns_) update(0, rank_, rank_, columns_);
+    }
     return info_;
   }
 
@@ -138,9 +202,8 @@ class PanelLu {
 
   // The inverse, column by column; it takes the place of the factors. Returns the largest sum of magnitudes in a row.
   T invert(T* to) {
-    share_tasks((columns_ + 31) / 32, 32.0 * static_cast<double>(rows_), [&](std::int64_t i) {
-      k.negate(a_, apart_, panels_, i * 32, std::min<std::int64_t>(32, columns_ - i * 32), left_, step_);
-    });
+    for_columns(
+        [&](std::int64_t column, std::int64_t count) { k.negate(a_, apart_, panels_, column, count, left_, step_); });
     T* reciprocals = vectors_;
     for (std::int64_t j = 0; j < rank_; ++j) reciprocals[j] = 1 / pivot(j);
     int* columns = swaps_ + rank_;
@@ -154,10 +217,10 @@ class PanelLu {
       // The first ones have most to do, and the last ones least.
       std::int64_t first = (i % 2 ? tasks - 1 - i / 2 : i / 2) * each, count = std::min(each, panels_ - first);
       T* x = a_ + first * apart_;
-      k.invert(left_, step_, reciprocals, rank_, first, count, x);
-      for (std::int64_t p = first; p < first + count; ++p)
-        for (std::int64_t j = 0; j < rank_; ++j)
-          k.unpack(at(p, columns[j]), 0, std::min(high, rank_ - p * high), 1, to + j * rank_ + p * high, 0);
+      k.invert(left_, step_, reciprocals, rank_, first, count, x, apart_);
+      for (std::int64_t j = 0; j < rank_; ++j)
+        k.unpack(at(first, columns[j]), apart_, std::min(count * high, rank_ - first * high), 1,
+                 to + j * rank_ + first * high, 0);
       return k.largest_row(x, apart_, count, columns_);
     });
   }
@@ -181,6 +244,36 @@ class PanelLu {
                 [&](std::int64_t i) { body(begin + i * each, std::min(each, count - i * each)); });
   }
 
+  // Calls body(column, count) for some columns at a time that are copied.
+  template <class Body>
+  void for_columns(Body&& body) const {
+    constexpr std::int64_t some = 32;
+    share_tasks((columns_ + some - 1) / some, 4.0 * static_cast<double>(some * rows_),
+                [&](std::int64_t i) { body(i * some, std::min(some, columns_ - i * some)); });
+  }
+
+  void factorise_blocks() {
+    constexpr std::int64_t width = 32;
+    std::int64_t count = (rank_ + width - 1) / width, blocks = count + (columns_ - rank_ + width - 1) / width;
+    auto begin = [&](std::int64_t c) { return c < count ? c * width : rank_ + (c - count) * width; };
+    auto end = [&](std::int64_t c) { return std::min(begin(c) + width, c < count ? rank_ : columns_); };
+    std::int64_t workers = workers_for(rank_, blocks);
+    if (workers == 1) {  // the same in wider strips
+      for (std::int64_t s = 0; s < count; ++s) {
+        factorise(begin(s), end(s));
+        for (std::int64_t column = end(s); column < columns_; column += widest)
+          update_strip(begin(s), end(s), column, std::min(widest, columns_ - column));
+      }
+    } else {
+      suanzi::factorise_blocks(
+          count, blocks, workers, [&](std::int64_t s) { factorise(begin(s), end(s)); },
+          [&](std::int64_t s, std::int64_t c) { update_strip(begin(s), end(s), begin(c), end(c) - begin(c)); });
+    }
+    // What was exchanged since is left.
+    share_tasks(count - 1, 16.0 * static_cast<double>(width * rank_) / 2,
+                [&](std::int64_t c) { k.exchange(a_, apart_, begin(c), width, end(c), rank_, swaps_); });
+  }
+
   void factorise(std::int64_t first, std::int64_t last) {
     std::int64_t width = last - first;
     if (width <= narrow_columns) {
@@ -201,18 +294,21 @@ class PanelLu {
   // What the factors of the columns from `first` to `last` make of those from `begin` to `end`.
   void update(std::int64_t first, std::int64_t last, std::int64_t begin, std::int64_t end) {
     double products = static_cast<double>(last - first) * static_cast<double>(rows_ - (first + last) / 2 + 16);
-    for_each_strip(begin, end, products, [&](std::int64_t column, std::int64_t count) {
-      k.exchange(a_, apart_, column, count, first, last, swaps_);
-      std::int64_t p = first / high;
-      for (; p * high < last; ++p) {
-        std::int64_t top = std::max(first, p * high), bottom = std::min(last, (p + 1) * high);
-        subtract(first, top, p, column, count);
-        k.solve_lower(at(p, top), top - p * high, bottom - top, at(p, column), count, left_ + column * step_ + top,
-                      step_);
-      }
-      for (std::int64_t from = first; from < last; from += depth)
-        for (std::int64_t q = p; q < panels_; ++q) subtract(from, std::min(last, from + depth), q, column, count);
-    });
+    for_each_strip(begin, end, products,
+                   [&](std::int64_t column, std::int64_t count) { update_strip(first, last, column, count); });
+  }
+
+  void update_strip(std::int64_t first, std::int64_t last, std::int64_t column, std::int64_t count) {
+    k.exchange(a_, apart_, column, count, first, last, swaps_);
+    std::int64_t p = first / high;
+    for (; p * high < last; ++p) {
+      std::int64_t top = std::max(first, p * high), bottom = std::min(last, (p + 1) * high);
+      subtract(first, top, p, column, count);
+      k.solve_lower(at(p, top), top - p * high, bottom - top, at(p, column), count, left_ + column * step_ + top,
+                    step_);
+    }
+    for (std::int64_t from = first; from < last; from += depth)
+      for (std::int64_t q = p; q < panels_; ++q) subtract(from, std::min(last, from + depth), q, column, count);
   }
 
   // Takes off a panel of some columns its columns from `first` to `last` times what was solved for these rows.
@@ -246,10 +342,10 @@ class PanelQr {
   // Q has `width` columns, or none.
   PanelQr(std::int64_t rows, std::int64_t columns, std::int64_t width)
       : rows_(rows), columns_(columns), rank_(std::min(rows, columns)), width_(width), all_(std::max(columns, width)),
-        panels_((rows + high - 1) / high), blocks_((rank_ + high - 1) / high), apart_(all_ * high) {}
+        panels_((rows + high - 1) / high), blocks_((rank_ + high - 1) / high), apart_((all_ | 1) * high) {}
 
   std::size_t workspace() const {
-    std::int64_t reflections = blocks_ * (panels_ + 2) * square, rest = (panels_ + 2) * square + 2 * all_ * high;
+    std::int64_t reflections = blocks_ * (2 * panels_ + 2) * square, rest = 2 * square + 2 * all_ * high;
     return sizeof(T) * static_cast<std::size_t>(panels_ * apart_ + reflections + rest) + 64;
   }
   void begin_in(std::byte* memory) {
@@ -258,30 +354,34 @@ class PanelQr {
     v_ = a_ + panels_ * apart_;
     t_ = v_ + blocks_ * panels_ * square;
     transposed_ = t_ + 2 * blocks_ * square;
-    products_ = transposed_ + panels_ * square;
+    products_ = transposed_ + blocks_ * panels_ * square;
     left_ = products_ + 2 * square;
   }
 
   // From a matrix column by column to R, of `width` rows, column by column. False if it has to be computed with care.
   bool factorise(const T* from, std::int64_t width, T* r) {
-    share_tasks(panels_, 4.0 * static_cast<double>(columns_ * high), [&](std::int64_t p) {
-      k.pack(from + p * high, rows_, std::min(high, rows_ - p * high), columns_, at(p, 0), apart_);
+    share_tasks((columns_ + 31) / 32, 128.0 * static_cast<double>(rows_), [&](std::int64_t i) {
+      std::int64_t column = i * 32;
+      k.pack(from + column * rows_, rows_, rows_, std::min<std::int64_t>(32, columns_ - column), at(0, column), apart_);
     });
-    for (std::int64_t b = 0; b < blocks_; ++b) {
-      std::int64_t first = b * high, count = std::min(high, rank_ - first);
-      T* taus = products_ + square;
-      std::fill_n(taus, high, T{0});
-      if (!k.reflect(a_, apart_, panels_, first, count, taus)) return false;
-      k.copy_reflections(at(b, 0), apart_, panels_ - b, first, count, reflections(b), transposed_);
-      std::fill_n(products_, square, T{0});
-      for (std::int64_t p = 0; p < panels_ - b; ++p)
-        k.add(reflections(b) + p * square, high, transposed_ + p * square, high, products_, high, high, high);
-      T *t = t_ + 2 * b * square, *rows = t + square;
-      k.join_reflections(products_, taus, t);
-      for (std::int64_t i = 0; i < high; ++i)
-        for (std::int64_t j = 0; j < high; ++j) rows[i * high + j] = t[j * high + i];
-      apply(b, rows, first + count, columns_);
+    std::atomic<bool> good{true};
+    auto panel = [&](std::int64_t b) {
+      if (good && !factorise_block(b)) good = false;
+    };
+    std::int64_t blocks = blocks_ + (columns_ - rank_ + high - 1) / high, workers = workers_for(rank_, blocks);
+    if (columns_ <= most_columns && workers > 1) {
+      auto begin = [&](std::int64_t c) { return c < blocks_ ? c * high : rank_ + (c - blocks_) * high; };
+      auto end = [&](std::int64_t c) { return std::min(begin(c) + high, c < blocks_ ? rank_ : columns_); };
+      factorise_blocks(blocks_, blocks, workers, panel, [&](std::int64_t b, std::int64_t c) {
+        if (good) apply_strip(b, t_rows(b), begin(c), end(c) - begin(c));
+      });
+    } else {
+      for (std::int64_t b = 0; b < blocks_ && good; ++b) {
+        panel(b);
+        if (good) apply(b, t_rows(b), std::min(rank_, (b + 1) * high), columns_);
+      }
     }
+    if (!good) return false;
     share_tasks((columns_ + 31) / 32, 64.0 * static_cast<double>(width), [&](std::int64_t i) {
       for (std::int64_t j = i * 32; j < std::min(columns_, i * 32 + 32); ++j) {
         std::int64_t filled = std::min(j + 1, rank_);
@@ -298,19 +398,14 @@ class PanelQr {
       std::fill_n(at(p, 0), width_ * high, T{0});
       for (std::int64_t i = p * high; i < std::min(width_, (p + 1) * high); ++i) at(p, i)[i - p * high] = 1;
     });
-    for (std::int64_t b = blocks_ - 1; b >= 0; --b) {
-      if (b < blocks_ - 1) {  // those of the last one are still there
-        T* v = reflections(b);
-        share_tasks(panels_ - b, 4.0 * square, [&](std::int64_t p) {
-          for (std::int64_t c = 0; c < high; ++c)
-            for (std::int64_t i = 0; i < high; ++i)
-              transposed_[p * square + i * high + c] = v[p * square + c * high + i];
-        });
-      }
-      apply(b, t_ + 2 * b * square, b * high, width_);
-    }
-    share_tasks(panels_, 4.0 * static_cast<double>(width_ * high), [&](std::int64_t p) {
-      k.unpack(at(p, 0), apart_, std::min(high, rows_ - p * high), width_, q + p * high, rows_);
+    // Columns have nothing to do with each other.
+    constexpr std::int64_t some = 28;
+    std::int64_t tasks = (width_ + some - 1) / some;
+    share_tasks(tasks, static_cast<double>(rank_ * rows_ * some), [&](std::int64_t i) {
+      std::int64_t column = (tasks - 1 - i) * some, count = std::min(some, width_ - column);  // the longest first
+      for (std::int64_t b = std::min(blocks_, (column + count + high - 1) / high) - 1; b >= 0; --b)
+        apply_strip(b, t_ + 2 * b * square, column, count);
+      k.unpack(at(0, column), apart_, rows_, count, q + column * rows_, rows_);
     });
   }
 
@@ -318,24 +413,45 @@ class PanelQr {
   T* at(std::int64_t panel, std::int64_t column) const { return a_ + panel * apart_ + column * high; }
   T* reflections(std::int64_t block) const { return v_ + block * panels_ * square; }
 
-  // Applies a block, whose reflections are in transposed_, too, to some columns: c += v (v* c)* t, t being row by row.
+  T* transposed(std::int64_t block) const { return transposed_ + block * panels_ * square; }
+  T* t_rows(std::int64_t block) const { return t_ + (2 * block + 1) * square; }
+
+  bool factorise_block(std::int64_t b) {
+    std::int64_t first = b * high, count = std::min(high, rank_ - first);
+    T* taus = products_ + square;
+    std::fill_n(taus, high, T{0});
+    if (!k.reflect(a_, apart_, panels_, first, count, taus)) return false;
+    k.copy_reflections(at(b, 0), apart_, panels_ - b, first, count, reflections(b), transposed(b));
+    std::fill_n(products_, square, T{0});
+    for (std::int64_t p = 0; p < panels_ - b; ++p)
+      k.add(reflections(b) + p * square, high, transposed(b) + p * square, high, products_, high, high, high);
+    T *t = t_ + 2 * b * square, *rows = t_rows(b);
+    k.join_reflections(products_, taus, t);
+    for (std::int64_t i = 0; i < high; ++i)
+      for (std::int64_t j = 0; j < high; ++j) rows[i * high + j] = t[j * high + i];
+    return true;
+  }
+
+  // Applies a block to some columns: c += v (v* c)* t, t being row by row.
   void apply(std::int64_t block, const T* t, std::int64_t begin, std::int64_t end) {
-    std::int64_t panels = panels_ - block, count = end - begin;
-    if (count <= 0) return;
-    std::int64_t each = std::clamp<std::int64_t>((count + thread_count() - 1) / thread_count(), 14, 112);
-    each = (each + 13) / 14 * 14;
-    double products = 2.0 * static_cast<double>(panels * square * each);
-    share_tasks((count + each - 1) / each, products, [&](std::int64_t i) {
-      std::int64_t column = begin + i * each, some = std::min(each, end - column);
-      T *w = left_ + column * high, *y = left_ + (all_ + column) * high;
-      std::fill_n(w, some * high, T{0});
-      std::fill_n(y, some * high, T{0});
-      for (std::int64_t p = 0; p < panels; ++p)
-        k.add(at(block + p, column), high, transposed_ + p * square, high, w, high, some, high);
-      k.add(w, high, t, high, y, high, some, high);
-      for (std::int64_t p = 0; p < panels; ++p)
-        k.add(y, high, reflections(block) + p * square, high, at(block + p, column), high, some, high);
+    constexpr std::int64_t some = 28;
+    double products = 2.0 * static_cast<double>((panels_ - block) * square * some);
+    share_tasks((end - begin + some - 1) / some, products, [&](std::int64_t i) {
+      std::int64_t column = begin + i * some;
+      apply_strip(block, t, column, std::min(some, end - column));
     });
+  }
+
+  void apply_strip(std::int64_t block, const T* t, std::int64_t column, std::int64_t count) {
+    std::int64_t panels = panels_ - block;
+    T *w = left_ + column * high, *y = left_ + (all_ + column) * high;
+    std::fill_n(w, count * high, T{0});
+    std::fill_n(y, count * high, T{0});
+    for (std::int64_t p = 0; p < panels; ++p)
+      k.add(at(block + p, column), high, transposed(block) + p * square, high, w, high, count, high);
+    k.add(w, high, t, high, y, high, count, high);
+    for (std::int64_t p = 0; p < panels; ++p)
+      k.add(y, high, reflections(block) + p * square, high, at(block + p, column), high, count, high);
   }
 
   const FactorKernels<T>& k = *factor_kernels<T>();

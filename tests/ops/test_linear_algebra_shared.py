@@ -1,4 +1,4 @@
-"""7.2.17.3, .7, .9: lu, solve and inverse of matrices that are shared among threads."""
+"""7.2.17.3, .5, .7, .9: lu, qr, solve and inverse of matrices that are shared among threads."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ def test_threads_and_batches_have_no_say(dt: sz.DType) -> None:
     )
     mats, sides = sz.tensor(array), sz.tensor(array[..., :70].copy())
     found = []
-    for threads in (1, 3):
+    for threads in (1, 3, 7):
         sz.set_num_threads(threads)
         lu, ipiv = sz.lu(mats)
         results = (
             lu,
             ipiv,
+            *sz.qr(mats),
             sz.inverse(mats),
             sz.solve(mats, sides, True),
             sz.solve(mats, sides, False),
@@ -62,13 +63,14 @@ def test_threads_and_batches_have_no_say(dt: sz.DType) -> None:
             alone = (
                 lu,
                 ipiv,
+                *sz.qr(mats[i]),
                 sz.inverse(mats[i]),
                 sz.solve(mats[i], sides[i], True),
                 sz.solve(mats[i], sides[i], False),
             )
             for one, all_ in zip(alone, results, strict=True):
                 assert one.numpy().tobytes() == all_[i].numpy().tobytes()
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("dt", OWN, ids=str)
@@ -106,3 +108,48 @@ def test_rows_of_very_different_scale() -> None:
     inverse = sz.inverse(sz.tensor(array * scale)).numpy()
     wanted = np.linalg.inv(array.astype(float)) / scale[:, None].astype(float)
     assert np.abs((inverse - wanted) / np.abs(wanted).max(1, keepdims=True)).max() <= 1e-3
+
+
+@pytest.mark.parametrize(
+    "shape", [(25, 25), (32, 33), (33, 32), (49, 49), (65, 26), (200, 26), (26, 200)], ids=str
+)
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64], ids=str)
+def test_sizes_around_those_of_panels(dt: sz.DType, shape: tuple[int, int]) -> None:
+    array, eps = sample(shape, dt), np.finfo(str(dt)).eps
+    lu, ipiv = sz.lu(sz.tensor(array))
+    assert np.abs(multiplied(lu, ipiv) - array).max() <= 4 * max(shape) * eps
+    for mode in ("reduced", "complete"):
+        q, r = (t.numpy().astype(float) for t in sz.qr(sz.tensor(array), mode))
+        assert np.abs(q @ r - array).max() <= 4 * max(shape) * eps
+        assert np.abs(q.T @ q - np.eye(q.shape[1])).max() <= 4 * max(shape) * eps
+        assert not np.tril(r, -1).any()
+    if shape[0] == shape[1]:
+        inverse = sz.inverse(sz.tensor(array)).numpy().astype(float)
+        bound = 10 * shape[0] * np.linalg.cond(array.astype(float)) * eps
+        assert np.abs(inverse @ array - np.eye(shape[0])).max() <= bound
+
+
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64], ids=str)
+def test_qr_of_columns_whose_squares_are_out_of_range(dt: sz.DType) -> None:
+    """Squares underflow, overflow, or are of zeros: each column is as accurate as by itself."""
+    array, info = sample((60, 60), dt), np.finfo(str(dt))
+    scale = np.ones(60, str(dt))
+    scale[3], scale[20], scale[40] = info.tiny * 16, info.max / 4096, 0
+    for columns in ((3,), (20,), (40,), (3, 20, 40)):
+        some = np.ones_like(scale)
+        some[list(columns)] = scale[list(columns)]
+        q, r = (t.numpy().astype(np.longdouble) for t in sz.qr(sz.tensor(array * some)))
+        error = np.abs(q @ r - array * some).max(0) / np.where(some == 0, 1, some)
+        assert error.max() <= 240 * info.eps
+        assert np.abs(q.T @ q - np.eye(60)).max() <= 240 * info.eps
+
+
+def test_a_large_matrix_is_factorised_by_halves() -> None:
+    array = sample((1040, 1040), sz.float32)
+    found = []
+    for threads in (1, 4):
+        sz.set_num_threads(threads)
+        lu, ipiv = sz.lu(sz.tensor(array))
+        found.append((lu.numpy().tobytes(), ipiv.numpy().tobytes()))
+    assert found[0] == found[1]
+    assert np.abs(multiplied(lu, ipiv) - array).max() <= 4000 * np.finfo(np.float32).eps
