@@ -161,7 +161,7 @@ def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, in
                 same(sz.reduce, x, mode, axis, device=device)
     same(sz.reduce, sz.cast(whole, sz.float64), "MAX", 1, device=device)
     same(sz.cumsum, whole, 1, device=device)
-    large = numbers("float32", 2, 9000)
+    large = numbers("float32", 2, 8300)
     for axis in (None, 0, 1):
         same(sz.reduce, large, "SUM", axis, device=device)
         same(sz.reduce, large.T, "MAX", axis, device=device)
@@ -173,7 +173,7 @@ def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, in
 @interpreted
 def test_copies_that_turn_axes(device: str, used: dict[str, int]) -> None:
     for kind in ("float32", "int8", "float16"):
-        x = sz.cast(sz.tensor(RNG.integers(0, 9, (2, 70, 3, 66))), kind)
+        x = sz.cast(sz.tensor(RNG.integers(0, 9, (2, 5, 3, 66))), kind)
         for order in ((0, 1, 3, 2), (3, 0, 1, 2), (3, 2, 1, 0)):
             there = sz.contiguous(x.to_device(device).transpose(order))
             assert (there.to_host().numpy() == x.numpy().transpose(order)).all()

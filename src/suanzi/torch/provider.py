@@ -14,7 +14,7 @@ from suanzi.device import Device, register_device
 from suanzi.dtypes import DType
 from suanzi.status import AllocFailed
 from suanzi.tensors.tensor import Tensor
-from suanzi.torch import creating, pending
+from suanzi.torch import creating, forks, pending
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import resolved, suanzi_dtype, torch_dtype
 from suanzi.torch.running import torch_place
@@ -90,9 +90,11 @@ class Provider:
         pending.check()
 
     def _made(self, device: Device, make: Any) -> TorchTensor:
+        place = torch_place(device)
+        forks.check(place)
         try:
             with torch.no_grad():
-                return TorchTensor(make(torch_place(device)), device)
+                return TorchTensor(make(place), device)
         except (MemoryError, torch.OutOfMemoryError) as error:
             raise AllocFailed(f"not enough memory on {device}: {_first(error)}.") from None
         except RuntimeError as error:

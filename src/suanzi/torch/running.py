@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from suanzi.resolve.declare import REPEATED
 from suanzi.resolve.elementwise import promote
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
+from suanzi.torch import forks
 from suanzi.torch.casts import cast
 from suanzi.torch.checking import (
     NEGATIVE,
@@ -56,6 +59,7 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         bound.apply_defaults()
         arguments = bound.arguments
     device = _device_of(op, arguments)
+    forks.check(torch_place(device))
     function = WAYS.get(key) or (WAYS.get(f"kernel {op.kernel}") if op.kernel else None)
     if function is None:
         raise not_supported(op, device, MISSING.get(key, "PyTorch has no such operator"))
@@ -294,6 +298,7 @@ def _plain(x: Any) -> Any:
     return x
 
 
+@cache
 def torch_place(device: Device) -> torch.device:
     """Return PyTorch's name of a device."""
     name = device.name.removeprefix("torch:")
@@ -359,5 +364,6 @@ def wrapped(device: Device, x: torch.Tensor) -> TorchTensor:
     return TorchTensor(x, device)
 
 
+os.register_at_fork(after_in_child=_plans.clear)  # what is then checked anew finds out
 declare_running(run, again)
 REPEATED[TorchTensor] = again

@@ -21,7 +21,7 @@ from suanzi.tensors.parts import permuted
 from suanzi.tensors.print_options import in_force
 from suanzi.tensors.printing import described, shown_of
 from suanzi.tensors.tensor import Tensor
-from suanzi.torch import pending
+from suanzi.torch import forks, pending
 from suanzi.torch.dtypes import SUANZI, TORCH, carried, resolved, suanzi_dtype
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ class TorchTensor(Elsewhere):
 
     def to_host(self) -> Tensor:
         """Return a copy on the CPU; errors of calls on the device are raised here."""
+        forks.check(self.plain.device)
         pending.check(self.plain.device)
         return fetched(self.plain)
 
@@ -254,6 +255,7 @@ _MOST_LIKENESSES = 1 << 16
 
 def fetched(x: torch.Tensor) -> Tensor:
     """Return a tensor of PyTorch as one of the CPU's, with memory of its own."""
+    forks.check(x.device)
     order = _slow_first(tuple(x.shape), tuple(x.stride()))
     rows = x.permute(order)
     made = _core.empty(tuple(rows.shape), suanzi_dtype(x))

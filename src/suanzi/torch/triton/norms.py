@@ -19,7 +19,7 @@ from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.launching import launch
 from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
-from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, warps_of
+from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, unit_of, warps_of
 from suanzi.torch.ways import Call
 
 
@@ -35,9 +35,10 @@ def _weighted(y, weight, bias, offset, column, n, HAS_W: tl.constexpr, HAS_B: tl
 
 
 @triton.jit
-def _rows(x, weight, bias, out, rows, n, step, eps: "fp64", offset: "fp64", CENTRED: tl.constexpr,
-          HAS_W: tl.constexpr, HAS_B: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr,
-          BLOCK: tl.constexpr):  # fmt: skip
+def _rows(x, weight, bias, out, rows, units, steps, eps: "fp64", offset: "fp64",
+          CENTRED: tl.constexpr, HAS_W: tl.constexpr, HAS_B: tl.constexpr, WIDE: tl.constexpr,
+          UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    n, step = units * UNIT, steps * UNIT
     wide: tl.constexpr = tl.float64 if WIDE else tl.float32
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
@@ -173,8 +174,10 @@ def _steps(
     block = block_of(n, target.bits == 32)
     if block:
         each, warps = tiles(block)
-        one = Step(_rows, triton.cdiv(rows, each), [At(0), *scales, rows, n, step, *numbers],
-                   {**facts, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+        unit = unit_of(n, step)
+        sizes = [rows, n // unit, step // unit]
+        one = Step(_rows, triton.cdiv(rows, each), [At(0), *scales, *sizes, *numbers],
+                   {**facts, "UNIT": unit, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
         return Steps(operands, out, [one])
     parts = triton.cdiv(n, PART)
     centred, warps = {"CENTRED": facts["CENTRED"]}, warps_of(PART)
@@ -254,7 +257,7 @@ def norm_bwd(
             float(eps), float(offset)],
            {"CENTRED": call.op.name == "layer_norm_bwd", "HAS_W": by is not None,
             "HAS_B": bias is not None, "WIDE": wide, "BLOCK": block},
-           warps=warps_of(block))  # fmt: skip
+           warps=warps_of(block * 2 if wide else block))  # fmt: skip
     made = [out]
     made += [] if weight is None else [sums[0].sum(0).reshape(weight.shape)]
     made += [] if bias is None else [sums[1].sum(0).reshape(bias.shape)]

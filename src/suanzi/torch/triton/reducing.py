@@ -23,6 +23,7 @@ from suanzi.ops.reduction_modes import (
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import planned
 from suanzi.torch.triton.steps import At, Memory, Step, Steps
+from suanzi.torch.triton.tiles import ACCUMULATORS
 from suanzi.torch.ways import Call
 
 SUM, MAX, MIN = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
@@ -58,32 +59,37 @@ def _key(v, LEAST: tl.constexpr):
 
 
 @triton.jit
-def _lane(v, index, acc: tl.constexpr, AS: tl.constexpr, LEAST: tl.constexpr):
+def _lane(v, ACC: tl.constexpr, AS: tl.constexpr, LEAST: tl.constexpr):
     """What is combined of elements."""
     if AS == TRUTH:
-        lane = (_plain(v) != 0).to(acc)
+        lane = (_plain(v) != 0).to(ACC)
     elif AS == ORDER:
-        lane = _key(v, LEAST).to(acc)
+        lane = _key(v, LEAST).to(ACC)
     elif AS == WHERE:
         key = _key(v, LEAST)
         if v.dtype.is_floating():
             key = tl.where(_plain(v) == 0, 0, key)
-        if LEAST:
-            key = ~key
-        lane = (key.to(tl.int64) << 32) | (0xFFFFFFFF - index.to(tl.int64))
+        lane = ~key if LEAST else key
     else:
-        lane = v.to(acc)
+        lane = v.to(ACC)
     return lane
 
 
 @triton.jit
-def _both(a, b, HOW: tl.constexpr):
+def _packed(key, index):
+    """Keys and indices in one integer: the largest has the largest key, and its first index."""
+    return (key.to(tl.int64) << 32) | (0xFFFFFFFF - index)
+
+
+@triton.jit
+def _both(a, b, inside, HOW: tl.constexpr):
+    """Two combined; outside, b is 0."""
     if HOW == SUM:
         made = a + b
     elif HOW == MAX:
-        made = tl.maximum(a, b)
+        made = tl.where(inside, tl.maximum(a, b), a)
     else:
-        made = tl.minimum(a, b)
+        made = tl.where(inside, tl.minimum(a, b), a)
     return made
 
 
@@ -121,22 +127,29 @@ def _result(v, count, kind: tl.constexpr, AS: tl.constexpr, BITS: tl.constexpr,
 
 
 @triton.jit
-def _rows(x, out, like, rows, n, each, parts, count, start, FIRST: tl.constexpr,
-          LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr, LEAST: tl.constexpr,
-          BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
+def _rows(x, out, rows, n, each, parts, count, start, ACC: tl.constexpr, FIRST: tl.constexpr,
+          PICK: tl.constexpr, LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr,
+          LEAST: tl.constexpr, BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
           BLOCK: tl.constexpr):  # fmt: skip
-    acc: tl.constexpr = like.dtype.element_ty
     program = tl.program_id(0).to(tl.int64)
     row, part = program // parts * ROWS + tl.arange(0, ROWS), program % parts
     column = tl.arange(0, BLOCK)
-    total = (tl.full((ROWS, BLOCK), 0, tl.int64) + start).to(acc)
+    total = (tl.full((ROWS, BLOCK), 0, tl.int64) + start).to(ACC)
+    turn = tl.zeros((ROWS, BLOCK), tl.int32)
     first = part * each
     last = tl.minimum(first + each, n)
     for at in range(first, last, BLOCK):
         inside = (row < rows)[:, None] & (at + column < last)[None, :]
         v = tl.load(x + row[:, None] * n + (at + column)[None, :], inside, 0)
-        lane = _lane(v, (at + column)[None, :], acc, AS, LEAST) if FIRST else v
-        total = tl.where(inside, _both(total, lane, HOW), total)
+        lane = _lane(v, ACC, AS, LEAST) if FIRST else v
+        if PICK:
+            better = inside & (lane > total)
+            turn = tl.where(better, ((at - first) // BLOCK).to(tl.int32), turn)
+            total = tl.where(better, lane, total)
+        else:
+            total = _both(total, lane, inside, HOW)
+    if PICK:
+        total = _packed(total, first + turn.to(tl.int64) * BLOCK + column[None, :])
     made = _along(total, 1, HOW)
     if LAST:
         made = _result(made, count, out.dtype.element_ty, AS, BITS, MEAN)
@@ -144,25 +157,32 @@ def _rows(x, out, like, rows, n, each, parts, count, start, FIRST: tl.constexpr,
 
 
 @triton.jit
-def _columns(x, out, like, n, inner, each, parts, count, start, FIRST: tl.constexpr,
-             LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr, LEAST: tl.constexpr,
-             BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
+def _columns(x, out, n, inner, each, parts, count, start, ACC: tl.constexpr, FIRST: tl.constexpr,
+             PICK: tl.constexpr, LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr,
+             LEAST: tl.constexpr, BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
              BLOCK: tl.constexpr):  # fmt: skip
-    acc: tl.constexpr = like.dtype.element_ty
     across = tl.cdiv(inner, BLOCK)
     program = tl.program_id(0).to(tl.int64)
     outer, part = program // across // parts, program // across % parts
     column = program % across * BLOCK + tl.arange(0, BLOCK)
     line = tl.arange(0, ROWS)
-    total = (tl.full((ROWS, BLOCK), 0, tl.int64) + start).to(acc)
+    total = (tl.full((ROWS, BLOCK), 0, tl.int64) + start).to(ACC)
+    turn = tl.zeros((ROWS, BLOCK), tl.int32)
     first = part * each
     last = tl.minimum(first + each, n)
     for at in range(first, last, ROWS):
         inside = (at + line < last)[:, None] & (column < inner)[None, :]
         where = (outer * n + at + line)[:, None] * inner + column[None, :]
         v = tl.load(x + where, inside, 0)
-        lane = _lane(v, (at + line)[:, None], acc, AS, LEAST) if FIRST else v
-        total = tl.where(inside, _both(total, lane, HOW), total)
+        lane = _lane(v, ACC, AS, LEAST) if FIRST else v
+        if PICK:
+            better = inside & (lane > total)
+            turn = tl.where(better, ((at - first) // ROWS).to(tl.int32), turn)
+            total = tl.where(better, lane, total)
+        else:
+            total = _both(total, lane, inside, HOW)
+    if PICK:
+        total = _packed(total, first + turn.to(tl.int64) * ROWS + line[:, None])
     made = _along(total, 0, HOW)
     if LAST:
         made = _result(made, count, out.dtype.element_ty, AS, BITS, MEAN)
@@ -171,6 +191,8 @@ def _columns(x, out, like, n, inner, each, parts, count, start, FIRST: tl.conste
 
 _PROGRAMS = 1056
 """So many programs are enough for a GPU."""
+_COLUMNS, _ELEMENTS = 128, 2048
+"""The columns of a tile at most, and its elements."""
 
 
 def combined(
@@ -180,11 +202,9 @@ def combined(
     """Return the kernels that combine x, seen as (outer, n, inner) in memory, along n."""
     outer, n, inner = shape
     bits, count, width = x.dtype.itemsize * 8, n, x.dtype.itemsize
-    start = 0
-    if how:
-        start = torch.iinfo(acc).max if how == MIN.value else torch.iinfo(acc).min
+    kind = torch.int64 if take == WHERE.value else acc  # of parts that were combined
     steps: list[Step] = []
-    between = [Memory((1,), acc)]
+    between: list[Memory] = []
     source = At(0)
     while True:
         if inner == 1:
@@ -192,26 +212,37 @@ def combined(
             rows = max(1, 2048 // block)
             programs, most = triton.cdiv(outer, rows), triton.cdiv(n, 4 * block)
         else:
-            block = min(int(triton.next_power_of_2(inner)), 128)
-            rows = max(1, 2048 // block)
+            block = min(int(triton.next_power_of_2(inner)), _COLUMNS)
+            rows = max(1, _ELEMENTS // block)
             programs = outer * triton.cdiv(inner, block)
             most = triton.cdiv(n, 4 * rows)
         parts = 1 if 2 * programs > _PROGRAMS else max(1, min(most, _PROGRAMS // programs))
-        each = triton.cdiv(n, parts)
+        tile = block if inner == 1 else rows
+        each = triton.cdiv(triton.cdiv(n, parts), tile) * tile
         parts = triton.cdiv(n, each)
         last = parts == 1
         if not last:
-            between.append(Memory((outer, parts, inner), acc))
+            between.append(Memory((outer, parts, inner), kind))
         target = At(1) if last else At(1 + len(between))
-        facts = {"FIRST": not steps, "LAST": last, "AS": take, "HOW": how, "LEAST": least,
-                 "BITS": bits, "MEAN": mean, "ROWS": rows, "BLOCK": block}  # fmt: skip
+        lane = acc if not steps else kind
+        facts = {"ACC": ACCUMULATORS[lane], "FIRST": not steps,
+                 "PICK": not steps and take == WHERE.value, "LAST": last, "AS": take, "HOW": how,
+                 "LEAST": least, "BITS": bits, "MEAN": mean, "ROWS": rows,
+                 "BLOCK": block}  # fmt: skip
         sizes = [outer, n] if inner == 1 else [n, inner]
         steps.append(Step(_rows if inner == 1 else _columns, programs * parts,
-                          [source, target, At(2), *sizes, each, parts, count, start],
+                          [source, target, *sizes, each, parts, count, _start(lane, how)],
                           facts))  # fmt: skip
         if last:
             return Steps([x], out, steps, between)
-        source, n, width = target, parts, acc.itemsize
+        source, n, width = target, parts, kind.itemsize
+
+
+def _start(dtype: torch.dtype, how: int) -> int:
+    """Return what changes nothing."""
+    if how == SUM.value:
+        return 0
+    return torch.iinfo(dtype).max if how == MIN.value else torch.iinfo(dtype).min
 
 
 def _memory(
@@ -307,4 +338,4 @@ def argmax(call: Call, input: torch.Tensor, axis: int, keepdim: bool, dtype: Any
     shape = reduced_shape(tuple(input.shape), [along], bool(keepdim))
     out = _memory(input, laid[2], [along], shape, TORCH[call.result.dtype])
     least = call.op.name == "argmin"
-    return combined(input, three, torch.int64, out, MAX.value, WHERE.value, least)
+    return combined(input, three, torch.int32, out, MAX.value, WHERE.value, least)

@@ -13,7 +13,15 @@ from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
-from suanzi.torch.triton.tiles import PART, block_of, in_rows, tiles, warps_of
+from suanzi.torch.triton.tiles import (
+    ACCUMULATORS,
+    PART,
+    block_of,
+    in_rows,
+    tiles,
+    unit_of,
+    warps_of,
+)
 from suanzi.torch.ways import Call
 
 _SUMS = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.float64,
@@ -22,11 +30,13 @@ _SUMS = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.f
 
 
 @triton.jit
-def _rows(x, out, rows, n, step, like, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def _rows(x, out, rows, units, steps, ACC: tl.constexpr, UNIT: tl.constexpr, ROWS: tl.constexpr,
+          BLOCK: tl.constexpr):  # fmt: skip
+    n, step = units * UNIT, steps * UNIT
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
     inside = (row < rows)[:, None] & (column < n)[None, :]
-    v = tl.load(x + row[:, None] * step + column[None, :], inside, 0).to(like.dtype.element_ty)
+    v = tl.load(x + row[:, None] * step + column[None, :], inside, 0).to(ACC)
     made = tl.cumsum(v, 1).to(out.dtype.element_ty)
     tl.store(out + row[:, None] * n + column[None, :], made, inside)
 
@@ -72,9 +82,11 @@ def _steps(call: Call, x: torch.Tensor, axis: int) -> Steps:
     block = block_of(n, True)
     if block:
         each, warps = tiles(block)
-        one = Step(_rows, triton.cdiv(rows, each), [At(0), At(1), rows, n, step, At(2)],
-                   {"ROWS": each, "BLOCK": block}, warps)  # fmt: skip
-        return Steps([x], out, [one], [Memory((1,), kind)])
+        unit = unit_of(n, step)
+        one = Step(_rows, triton.cdiv(rows, each), [At(0), At(1), rows, n // unit, step // unit],
+                   {"ACC": ACCUMULATORS[kind], "UNIT": unit, "ROWS": each, "BLOCK": block},
+                   warps)  # fmt: skip
+        return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
     part, warps = {"BLOCK": PART}, warps_of(PART)
     steps = [

@@ -14,9 +14,8 @@ import triton.language as tl
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
-from suanzi.torch.triton.launching import launch
 from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
-from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, warps_of
+from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, unit_of, warps_of
 from suanzi.torch.ways import Call
 
 
@@ -31,8 +30,9 @@ def exponential(x):
 
 
 @triton.jit
-def _rows(x, out, rows, n, step, LOG: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr,
-          BLOCK: tl.constexpr):  # fmt: skip
+def _rows(x, out, rows, units, steps, LOG: tl.constexpr, WIDE: tl.constexpr, UNIT: tl.constexpr,
+          ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    n, step = units * UNIT, steps * UNIT
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
     inside = (row < rows)[:, None] & (column < n)[None, :]
@@ -105,8 +105,9 @@ def _finish(x, out, tops, sums, n, step, parts, LOG: tl.constexpr, WIDE: tl.cons
 
 
 @triton.jit
-def _backward(grad, x, out, rows, n, LOG: tl.constexpr, WIDE: tl.constexpr, ROWS: tl.constexpr,
-              BLOCK: tl.constexpr):  # fmt: skip
+def _backward(grad, x, out, rows, units, LOG: tl.constexpr, WIDE: tl.constexpr,
+              UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    n = units * UNIT
     wide: tl.constexpr = tl.float64 if WIDE else tl.float32
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
@@ -133,8 +134,9 @@ def _steps(call: Call, x: torch.Tensor) -> Steps:
     block = block_of(n, target.bits == 32)
     if block:
         each, warps = tiles(block)
-        one = Step(_rows, triton.cdiv(rows, each), [given, made, rows, n, step],
-                   {**facts, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+        unit = unit_of(n, step)
+        one = Step(_rows, triton.cdiv(rows, each), [given, made, rows, n // unit, step // unit],
+                   {**facts, "UNIT": unit, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
         return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
     part, warps = {"BLOCK": PART}, warps_of(PART)
@@ -171,24 +173,36 @@ def softmax(call: Call, x: torch.Tensor, axis: int) -> Any:
     return made_of(_steps(call, cast(x, call.dtypes["x"], call.result.dtype).contiguous()))
 
 
+def _steps_back(call: Call, grad: torch.Tensor, x: torch.Tensor) -> Steps:
+    """Return the kernel of the gradient of rows that are contiguous."""
+    target, n = call.result.dtype, x.shape[-1]
+    block, unit, rows = block_of(n, True), unit_of(n), x.numel() // n
+    each, warps = tiles(block)
+    facts = {"LOG": call.op.name == "log_softmax_bwd", "WIDE": target.bits == 32, "UNIT": unit,
+             "ROWS": each, "BLOCK": block}  # fmt: skip
+    one = Step(_backward, triton.cdiv(rows, each), [At(0), At(1), At(2), rows, n // unit], facts,
+               warps)  # fmt: skip
+    return Steps([grad, x], Memory(tuple(x.shape), TORCH[target]), [one])
+
+
+@planned("nn:softmax_bwd", "nn:log_softmax_bwd", rounded=False)
+def plan_back(call: Call, out_grad: torch.Tensor, x: torch.Tensor, axis: int) -> Steps | None:
+    """Return the plan of a gradient of tensors that are contiguous."""
+    if _declines(call, x, axis) or not block_of(x.shape[-1], True):
+        return None
+    same = all(call.dtypes[name] is call.result.dtype for name in ("out_grad", "x"))
+    if not (same and x.is_contiguous() and out_grad.is_contiguous()) or out_grad is x:
+        return None
+    return _steps_back(call, out_grad, x)
+
+
 @fast("nn:softmax_bwd", "nn:log_softmax_bwd")
 def softmax_bwd(call: Call, out_grad: torch.Tensor, x: torch.Tensor, axis: int) -> Any:
     """Return the gradient of softmax or of its logarithm along the last axis."""
-    target = call.result.dtype
-    if target.name not in FLOATS or not x.numel() or axis not in (-1, x.dim() - 1):
-        return None
-    n, wide = x.shape[-1], target.bits == 32
-    block = block_of(n, True)
-    if not block:
+    if _declines(call, x, axis) or not block_of(x.shape[-1], True):
         return None
     grad, given = (
-        cast(v, call.dtypes[name], target).contiguous()
+        cast(v, call.dtypes[name], call.result.dtype).contiguous()
         for name, v in (("out_grad", out_grad), ("x", x))
     )
-    out = torch.empty(x.shape, dtype=TORCH[target], device=x.device)
-    rows = x.numel() // n
-    each, warps = tiles(block)
-    launch(_backward, (triton.cdiv(rows, each),), [grad, given, out, rows, n],
-           {"LOG": call.op.name == "log_softmax_bwd", "WIDE": wide, "ROWS": each, "BLOCK": block},
-           warps=warps)  # fmt: skip
-    return out
+    return made_of(_steps_back(call, grad, given))

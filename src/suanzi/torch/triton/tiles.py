@@ -1,10 +1,16 @@
 """How rows are cut into tiles: so many elements per program, so many warps."""
 
+import math
+
 import torch
 import triton
+import triton.language as tl
 
 FLOATS = ("float16", "bfloat16", "float32")
 """The dtypes that these kernels compute; PyTorch does the others."""
+ACCUMULATORS = {torch.float32: tl.float32, torch.float64: tl.float64, torch.int32: tl.int32,
+                torch.int64: tl.int64}  # fmt: skip
+"""Triton's names of the dtypes that elements are combined in."""
 PART = 8192
 """Elements of a part of a row that does not fit one program."""
 
@@ -16,14 +22,19 @@ def block_of(n: int, wide: bool) -> int:
 
 
 def warps_of(elements: int) -> int:
-    """Return the warps of a program: each thread has about 16 elements."""
-    return min(max(elements // 512, 1), 32)
+    """Return the warps of a program: each thread has about 32 elements."""
+    return min(max(elements // 1024, 1), 32)
 
 
 def tiles(block: int) -> tuple[int, int]:
     """Return how many rows of a block a program has, and its warps."""
     rows = max(1, 2048 // block)
-    return rows, warps_of(rows * block)
+    return rows, max(warps_of(rows * block), 4)
+
+
+def unit_of(*sizes: int) -> int:
+    """Return the largest of 16, 8, 4, 2, 1 that divides sizes, so that a kernel knows of it."""
+    return math.gcd(16, *sizes)
 
 
 def in_rows(x: torch.Tensor) -> bool:
