@@ -270,14 +270,14 @@ def build(folder: Path, mutants: list[Mutant], jobs: int) -> list[Mutant]:
     shutil.copytree(copy / "native", folder / "before" / "native")
     shutil.copy(copy / "CMakeLists.txt", folder / "before")
     plant(copy, mutants)
-    configure = ["cmake", "-S", ".", "-B", ".b", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    configure = ["cmake", "-S", ".", "-B", "build/dev", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     configure += [f"-DPython_EXECUTABLE={sys.executable}"]
     environment = {**os.environ, "CCACHE_BASEDIR": str(copy), "CCACHE_NOHASHDIR": "1"}
     if shutil.which("ccache"):
         configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
     subprocess.run(configure, check=True, capture_output=True, cwd=copy)
     while True:
-        command = ["cmake", "--build", ".b", "-j", str(jobs), "--", "-k", "0"]
+        command = ["cmake", "--build", "build/dev", "-j", str(jobs), "--", "-k", "0"]
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=copy, env=environment, check=False
         )
@@ -295,7 +295,7 @@ def build(folder: Path, mutants: list[Mutant], jobs: int) -> list[Mutant]:
             print(f"does not compile: {m.file}:{m.line}: {m.shown}", flush=True)
         mutants = [m for m in mutants if m not in bad]
         plant(copy, mutants)
-    for made in (copy / ".b").glob("_core*.so"):
+    for made in (copy / "build" / "dev").glob("_core*.so"):
         shutil.copy(made, copy / "src" / "suanzi")
     (folder / "mutants.json").write_text(json.dumps([asdict(m) for m in mutants], indent=1))
     return mutants

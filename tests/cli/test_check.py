@@ -272,9 +272,7 @@ HANG = """__import__("pathlib").Path(f"pid-{__import__('os').getpid()}").touch()
         if op == 'never'"""
 
 
-@pytest.mark.parametrize(
-    ("jobs", "by"), [("1", signal.SIGINT), ("2", signal.SIGINT), ("2", signal.SIGTERM)]
-)
+@pytest.mark.parametrize(("jobs", "by"), [("1", signal.SIGINT), ("2", signal.SIGTERM)])
 def test_interrupted(tmp_path: Path, jobs: str, by: int) -> None:
     """Ctrl-C, or `timeout`, ends all processes, hung ones too; what was done is reported."""
     subject = WRONG.replace('if op == "sub"', f'if op == "sub":\n            {HANG}')

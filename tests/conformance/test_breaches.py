@@ -6,8 +6,13 @@ from functools import cache
 
 import pytest
 
+from conformance import breach_subjects
+from helpers.kit import made
+from suanzi.conformance.cases import Wanted
 from suanzi.conformance.check import check
-from suanzi.conformance.running.process import Backend
+from suanzi.conformance.running.process import Backend, Local
+from suanzi.conformance.running.run import run_case
+from suanzi.conformance.subjects.suanzi_adapter import Adapter
 
 BREACHES = {
     "WrapsByCopying": ("wrap_tensor", "shares-memory"),
@@ -30,13 +35,12 @@ MAKERS = "create_tensor wrap_tensor zeros full empty rand_uniform rand_normal".s
 
 @cache
 def outcomes(adapter: str, op: str, dtype: str = "float32") -> dict[str, tuple[str, str | None]]:
-    groups = ["strided" if adapter in ("ForgetsZeros", "HasNoSparse") else "plain"]
-    backend = Backend(adapter, f"tests.conformance.breach_subjects:{adapter}")
-    if adapter == "suanzi":
-        backend = Backend("suanzi", "suanzi_adapter:Adapter")
-    run = check(backend, ops=[op], dtypes=[dtype], groups=groups, quick=dtype == "float32", jobs=1)
-    assert [r.id for r in run.results if r.bad and not r.breaks] == [], "of quality"
-    return {r.id: (r.outcome, r.problem) for r in run.results}
+    group = "strided" if adapter in ("ForgetsZeros", "HasNoSparse") else "plain"
+    wanted = Wanted(frozenset({group}), frozenset({dtype}), quick=dtype == "float32")
+    subject = Local(Adapter() if adapter == "suanzi" else getattr(breach_subjects, adapter)())
+    results = [run_case(subject, case) for case in made(op, wanted)]
+    assert [r.id for r in results if r.bad and not r.breaks] == [], "of quality"
+    return {r.id: (r.outcome, r.problem) for r in results}
 
 
 @pytest.mark.parametrize("adapter", BREACHES)
@@ -46,6 +50,12 @@ def test_a_breach_is_found(adapter: str) -> None:
     assert {outcome for outcome, _ in right.values()} == {"passed"}
     failed = [name for name, (outcome, _) in wrong.items() if outcome == "failed"]
     assert any(title in name for name in failed), wrong
+
+
+def test_a_breach_is_found_in_another_process() -> None:
+    backend = Backend("copies", "tests.conformance.breach_subjects:WrapsByCopying")
+    run = check(backend, ops=["wrap_tensor"], dtypes=["float32"], groups=["plain"], jobs=1)
+    assert any("shares-memory" in r.id for r in run.results if r.outcome == "failed")
 
 
 @pytest.mark.parametrize("op", MAKERS)

@@ -56,9 +56,9 @@ def problems(results: Iterable[Result]) -> list[str]:
 def test_an_interface_conforms(op: str) -> None:
     """Every group in every dtype, but fewer cases of the expensive ones: `check` runs all.
 
-    A dtype of each kind has all but the large tensors, with the values of a quick run in groups
-    that have many. Of the others, every fourth plain or empty case is run, and none of those
-    groups; large tensors are as in a quick run, of two. Every third pair of dtypes is promoted.
+    A dtype of each kind has every second plain or empty case, and the values of a quick run in
+    groups that have many. Of the others, every fourth plain or empty case is run, and none of those
+    groups; large tensors are as in a quick run, of two. Every sixth pair of dtypes is promoted.
     """
     turn = list(interfaces()).index(op)
     kinds = {"any", *one_of_each_kind(op, dtypes_of(op, quantised_too=True))}
@@ -93,8 +93,8 @@ def test_an_interface_conforms(op: str) -> None:
 def is_due(case: Case, kinds: Collection[str], at: int) -> bool:
     """Tell whether a case is run by default; each of those between calls takes long."""
     if case.group in ("calls", "promotion"):
-        return at % 3 == 0
-    return case.group not in ("plain", "empty") or case.dtype in kinds or at % 4 == 0
+        return at % 6 == 0
+    return case.group not in ("plain", "empty") or at % (2 if case.dtype in kinds else 4) == 0
 
 
 def conforms_on_other_machines(some: Sequence[Case], answers: Mapping[str, object]) -> None:

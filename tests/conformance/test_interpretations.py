@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from helpers import kit
 from helpers.misreadings import Misread, Reading, accepted, asked, instead, made, refused, ruled
-from suanzi.conformance.cases import Wanted, cases
+from suanzi.conformance.cases import Wanted
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
@@ -244,7 +245,7 @@ def broken(ops: str, reading: Reading | type[Adapter], wanted: Wanted = FEW) -> 
     local = Local(subject)
     found = []
     for op in ops.split():
-        results = [run_case(local, case) for case in cases(op, wanted) if not case.steps]
+        results = [run_case(local, case) for case in kit.made(op, wanted) if not case.steps]
         found += [f"{r.id}: {r.problem}" for r in results if r.breaks]
     assert subject.mistake is None, subject.mistake
     assert subject.changed, "it answers nothing otherwise"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from suanzi.conformance.cases import Wanted, cases
@@ -20,10 +21,10 @@ def some(op: str, group: str, dtype: str) -> list[Case]:
     return [c for c in cases(op, Wanted(frozenset({group}), dtypes)) if c.dtype == dtype]
 
 
-@lru_cache(32)
+@lru_cache(64)
 def made(op: str, wanted: Wanted) -> list[Case]:
-    """Return the cases of an interface, made once for the parameters of a test."""
-    return cases(op, wanted)
+    """Return the cases of an interface, made once for the parameters of a test, and their truth."""
+    return [replace(case, expect=cache(case.expect)) for case in cases(op, wanted)]
 
 
 def named(case_id: str) -> Case:
