@@ -39,6 +39,7 @@ os.environ["SUANZI_LANG"] = "en"  # whatever the locale of who runs the tests
 settings.register_profile(
     "suanzi",
     derandomize="SUANZI_EXPLORE" not in os.environ,
+    max_examples=100 if "SUANZI_EXPLORE" in os.environ else 50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,

@@ -67,6 +67,9 @@ CONCERNED = {
         "sparse_tensors/test_tensor.py",
     ],
     "core/": ["together/test_storage.py", "tensors/test_tensor.py"],
+    "ops/indexing": [
+        "array_api/test_many.py", "array_api/test_sorting_and_sets.py",
+    ],
 }  # fmt: skip
 """Tests by the beginning of a file's name in native/; those of its category follow."""
 KIT = "conformance/test_embedded.py"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -56,19 +57,20 @@ def problems(results: Iterable[Result]) -> list[str]:
 def test_an_interface_conforms(op: str) -> None:
     """Every group in every dtype, but fewer cases of the expensive ones: `check` runs all.
 
-    A dtype of each kind has every second plain or empty case, and the values of a quick run in
-    groups that have many. Of the others, every fourth plain or empty case is run, and none of those
-    groups; large tensors are as in a quick run, of two. Every sixth pair of dtypes is promoted.
+    A dtype of each kind has every second plain or empty case; every second of these dtypes has the
+    values of a quick run in groups that have many. Of the others, every fourth plain or empty case
+    is run; large tensors are as in a quick run, of two. Every sixth pair of dtypes is promoted.
     """
     turn = list(interfaces()).index(op)
     kinds = {"any", *one_of_each_kind(op, dtypes_of(op, quantised_too=True))}
     if ALL:
         made = cases(op)
     else:
-        two = [*sorted(kinds), *sorted(kinds)][turn % len(kinds) :][:3]
+        two = [*sorted(kinds), *sorted(kinds)][turn % len(kinds) :][:2]
+        half = frozenset({"any", *sorted(kinds)[turn % 2 :: 2]})
         made = cases(op, Wanted(frozenset(GROUPS) - LARGE - MANY))
-        made = [c for i, c in enumerate(made) if is_due(c, kinds, i + turn)]
-        made += cases(op, Wanted(MANY, frozenset(kinds), quick=True, quick_dtypes=DTYPES))
+        made = due(made, kinds, turn)
+        made += cases(op, Wanted(MANY, half, quick=True, quick_dtypes=DTYPES))
         made += cases(op, Wanted(LARGE, quick=True, quick_dtypes=frozenset({"any", *two})))
     made = [replace(case, expect=cache(case.expect)) for case in made]
     again = [case for case in made if case.skip is None and case.group not in UNLIKE]
@@ -90,11 +92,17 @@ def test_an_interface_conforms(op: str) -> None:
     conforms_on_other_machines(again, subject.answers)
 
 
-def is_due(case: Case, kinds: Collection[str], at: int) -> bool:
-    """Tell whether a case is run by default; each of those between calls takes long."""
-    if case.group in ("calls", "promotion"):
-        return at % 6 == 0
-    return case.group not in ("plain", "empty") or at % (2 if case.dtype in kinds else 4) == 0
+def due(made: Iterable[Case], kinds: Collection[str], turn: int) -> list[Case]:
+    """Return the cases that are run by default; each of those between calls takes long."""
+    found, seen = [], Counter[tuple[str, str]]()
+    for at, case in enumerate(made, turn):
+        step = {"calls": 3, "promotion": 6, "plain": 4, "empty": 4}.get(case.group, 1)
+        if case.group in ("plain", "empty") and case.dtype in kinds:
+            step, at = 2, seen[case.group, case.dtype]  # the first in any case
+            seen[case.group, case.dtype] += 1
+        if at % step == 0:
+            found.append(case)
+    return found
 
 
 def conforms_on_other_machines(some: Sequence[Case], answers: Mapping[str, object]) -> None:

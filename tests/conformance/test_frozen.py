@@ -32,10 +32,10 @@ GROUPS = frozenset({"plain", "strided", "special", "status", "promotion", "examp
 
 @pytest.mark.parametrize("op", list(interfaces()))
 def test_a_case_comes_back_as_it_was(op: str) -> None:
-    """Every third case, of every third group: which, follows from the interface."""
+    """Every fifth case, of every third group: which, follows from the interface."""
     turn = list(interfaces()).index(op) % 3
     some = frozenset(list(EVERY)[turn::3])
-    for case in cases(op, Wanted(some, quick=True))[turn::3]:
+    for case in cases(op, Wanted(some, quick=True))[turn::5]:
         case = replace(case, expect=cache(case.expect))
         line = frozen.line_of(case)
         again = frozen.case_of(line)

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pytest
@@ -124,8 +124,9 @@ class Spoilt(Adapter):
 
 @lru_cache(maxsize=16)
 def cases_of(op: str, group: str) -> list[Case]:
-    """Return cases of a quick run; for all ways of spoiling what they give."""
-    return cases(op, Wanted(frozenset({group}), quick=True))
+    """Return cases of a quick run and their truth; for all ways of spoiling what they give."""
+    found = cases(op, Wanted(frozenset({group}), quick=True))
+    return [replace(case, expect=cache(case.expect)) for case in found]
 
 
 def cases_with_values(op: str) -> Iterator[Case]:

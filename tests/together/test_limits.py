@@ -23,7 +23,7 @@ EVERY = bool(os.environ.get("SUANZI_ALL_LIMITS"))
 ROOMS = ["0.1", "1", "8", "40", "120", "300"]  # MiB
 NAMES = sorted({**calls(3), **model_calls(3)})
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
-SAMPLE = sorted({*LIBRARIES, *NAMES[::8]})
+SAMPLE = sorted({*LIBRARIES, *NAMES[::12]})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and read as Linux has it")
