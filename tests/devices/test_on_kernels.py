@@ -96,7 +96,7 @@ def test_casts_of_all_dtypes(device: str) -> None:
             near = [65519.99999999, 65520, 464, 464.000001, 2.0**-25 * (1 + 2**-40), 2.0**63,
                     2.0**31 - 1, 2.0**24 + 1, 1e-45]  # fmt: skip
             x = sz.concat([x, sz.cast(sz.tensor(np.array(near)), source)], 0)
-        for target in REALS[i % 2 :: 2]:
+        for target in REALS if source.bits >= 32 else REALS[i % 2 :: 2]:
             if target is not source:
                 check(device, sz.cast, x, target)
 
