@@ -80,15 +80,24 @@ def double(monkeypatch: pytest.MonkeyPatch) -> Driver:
     return made
 
 
+@pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.filterwarnings("error")
-def test_a_call_is_compiled_loaded_and_started(device: str, double: Driver) -> None:
+def test_a_call_is_compiled_loaded_and_started(
+    device: str, double: Driver, quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suanzi.torch.triton.elements.is_quick", lambda place: quick)
+    monkeypatch.setattr(
+        "suanzi.torch.triton.elements.quick_empty",
+        lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype),
+    )
     x, y = (sz.tensor([i, 2.5, 3], sz.float32, device=device) for i in range(2))
     for _ in range(3):
         made: Any = sz.add(x, y)
         assert made.tolist() == [1, 5, 6]
-    assert len(double.images) == 1
+    assert sz.add(x[1:], y[1:]).tolist() == [5, 6]  # which are not aligned
+    assert len(double.images) == 2
     assert double.images[0][:4] == b"\x7fELF"
-    assert len(double.starts) == 4  # the refused one was repeated
+    assert len(double.starts) == 5  # the refused one was repeated
     assert double.starts[-1] == (4711, (1, 1, 1), (128, 1, 1), 0, 77)
 
 

@@ -34,17 +34,19 @@ def _quick_empty() -> Any:
         return None
 
 
-_EMPTY = _quick_empty()
+quick_empty = _quick_empty()
+
+
+def is_quick(place: torch.device) -> bool:
+    """Return whether `quick_empty` allocates on a device: the only one."""
+    return quick_empty is not None and place.type == "cuda" and not has_several()
 
 
 def empty(
     shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype, place: torch.device
 ) -> torch.Tensor:
     """Return a tensor of elements that are not set."""
-    if _EMPTY is None or place.type != "cuda" or has_several():
-        return torch.empty_strided(shape, strides, dtype=dtype, device=place)
-    made: torch.Tensor = _EMPTY(shape, strides, dtype)
-    return made
+    return torch.empty_strided(shape, strides, dtype=dtype, device=place)
 
 
 @cache

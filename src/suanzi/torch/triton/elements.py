@@ -22,7 +22,7 @@ from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import Plan, planned
 from suanzi.torch.kernels import KERNELS
 from suanzi.torch.tensor import placed
-from suanzi.torch.triton.driver import Handle, empty, has_several, stream
+from suanzi.torch.triton.driver import Handle, empty, is_quick, quick_empty, stream
 from suanzi.torch.triton.launching import is_compiled, launch, prepare
 from suanzi.torch.triton.layouts import Laid, laid
 from suanzi.torch.triton.operations import expression, has_table, is_function, trouble
@@ -57,6 +57,8 @@ class ElementPlan(Plan):
             raise NotImplementedError
         self._laid: Laid = found
         self._place, self._shape, self._result = call.place, shape, TORCH[body.result]
+        self._strides, self._programs = found.out, found.programs
+        self._index = call.place.index or 0
         self.operands = tensors
         self._body, self._error = body, error
         self._kernel = kernel_of(written(body, found.pattern))
@@ -69,18 +71,33 @@ class ElementPlan(Plan):
         self._constants = dict(found.constants)
         self._are_numbers = [one.is_number for one in body.operands]
         self._handles: dict[bool, Handle] = {}
-        self._plain = not any(self._are_numbers) and error is None and not has_several()
         self._table = _table(call.op.kernel, body.result, call.place) if body.table else None
         self._before = () if self._table is None else (self._table.data_ptr(),)
         self._tail = (*self._before, *self._rest, 0, 0)
-        self._index = call.place.index or 0
+        self._start: Any = None
+        """What starts the kernel of aligned tensors, where nothing else is to be done."""
 
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
         """Return the result for other tensors of the same dtypes, shapes and strides."""
-        laid_out = self._laid
-        out = empty(self._shape, laid_out.out, self._result, self._place)
-        if not laid_out.programs:
-            return out
+        if self._start is None:
+            out = empty(self._shape, self._strides, self._result, self._place)
+            return self._into(plains, out) if self._programs else out
+        out = quick_empty(self._shape, self._strides, self._result)
+        if len(plains) == 2:
+            x, y = plains[0].data_ptr(), plains[1].data_ptr()
+            if not (x | y) & 15 and not self._start(
+                self._programs, 1, 1, stream(self._index), x, y, out.data_ptr(), *self._tail
+            ):
+                return out
+        elif len(plains) == 1:
+            x = plains[0].data_ptr()
+            if not x & 15 and not self._start(
+                self._programs, 1, 1, stream(self._index), x, out.data_ptr(), *self._tail
+            ):
+                return out
+        return self._into(plains, out)
+
+    def _into(self, plains: list[torch.Tensor], out: torch.Tensor) -> torch.Tensor:
         if not is_compiled(self._kernel):
             self._interpreted(plains, out)
             return out
@@ -89,17 +106,10 @@ class ElementPlan(Plan):
         for address in addresses:
             low |= address
         handle = self._handles.get(low & 15 == 0) or self._prepared(low & 15 == 0)
-        if self._plain:
-            code = handle.launcher(
-                laid_out.programs, 1, 1, stream(self._index), *addresses, out.data_ptr(),
-                *self._tail,
-            )  # fmt: skip
-            if not code:
-                return out
         flags = [] if self._error is None else [pending.slot(self._place, self._error).data_ptr()]
         tensors, numbers = iter(addresses), iter(self._numbers)
         first = [next(numbers if is_number else tensors) for is_number in self._are_numbers]
-        grid = laid_out.programs, 1, 1
+        grid = self._programs, 1, 1
         handle.start(grid, (*first, out.data_ptr(), *flags, *self._before, *self._rest))
         return out
 
@@ -117,6 +127,8 @@ class ElementPlan(Plan):
         seen += [(size, n % 16 == 0) for n in self._rest]
         made = prepare(self._kernel, seen, self._constants, self._index, self._laid.warps)
         self._handles[aligned] = made
+        if aligned and self._error is None and not self._numbers and is_quick(self._place):
+            self._start = made.launcher
         return made
 
     def _interpreted(self, plains: list[torch.Tensor], out: torch.Tensor) -> None:
