@@ -48,20 +48,30 @@ struct alignas(64) Buffer {
   std::byte bytes[block_bytes];
 };
 
+// The bytes of the second-level cache, or of the third one; 0 where the system does not say.
+inline std::int64_t cache_bytes([[maybe_unused]] int level) {
+#if defined(_SC_LEVEL2_CACHE_SIZE)  // glibc's alone
+  static const long second = sysconf(_SC_LEVEL2_CACHE_SIZE), third = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return std::max(0L, level == 2 ? second : third);
+#else
+  return 0;
+#endif
+}
+
+// From how many bytes on what one loop reads and writes does not fit the caches that each thread has.
+inline std::int64_t own_caches() {
+  std::int64_t second = cache_bytes(2);
+  return (second > 0 ? second : 2 << 20) * std::max(4, thread_count());
+}
+
 // What one loop reads and writes, from which on its result bypasses the caches: it would push out
-// of them what is needed, and be read into them only to be overwritten. Each thread has a cache.
+// of them what is needed, and be read into them only to be overwritten. Of the last one, which all share, it may fill a
+// part.
 inline std::int64_t stream_from() {
 #if !defined(__SSE2__)
   return std::numeric_limits<std::int64_t>::max();  // only x86 has the instructions; ARM's caches see it by themselves
 #else
-  static const std::int64_t second_level = [] {
-    long bytes = 0;
-#if defined(_SC_LEVEL2_CACHE_SIZE)  // glibc's alone
-    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-    return std::int64_t{bytes > 0 ? bytes : 2 << 20};
-  }();
-  return second_level * std::max(4, thread_count());
+  return std::max(own_caches(), cache_bytes(3) / 8);
 #endif
 }
 

@@ -37,7 +37,7 @@ inline constexpr std::int64_t shared_row = 1 << 16;
 
 // From how many bytes on results bypass the caches: a row is in them when it is written, and the third level helps more
 // than it does with a loop that reads each element once.
-inline std::int64_t rows_stream_from() { return 4 * stream_from(); }
+inline std::int64_t rows_stream_from() { return std::max(stream_from(), 4 * own_caches()); }
 
 // The parts of a row of n elements. They are the same whoever computes them, and sums add up in their order: the bits
 // of a row depend on nothing else.
