@@ -401,6 +401,7 @@ ActivationKernels make_table() {
 #define ACTIVATION(name, inputs, outputs, cost, ...)                                                              \
   k.loops[static_cast<std::size_t>(Activation::name)][0] = &activation_loop<Functor<name>, inputs, outputs, f32>; \
   k.loops[static_cast<std::size_t>(Activation::name)][1] = &activation_loop<Functor<name>, inputs, outputs, f64>; \
+  k.of_bfloats[static_cast<std::size_t>(Activation::name)] = loop_of_bfloats<Functor<name>, inputs, outputs>();   \
   if constexpr (inputs == 1)                                                                                      \
     k.unary[static_cast<std::size_t>(Activation::name)] = [](const void* in, void* out, std::size_t n) {          \
       const f64 defaults[] = {__VA_ARGS__ __VA_OPT__(, ) 0};                                                      \

@@ -17,8 +17,9 @@ inline constexpr std::size_t activation_count = static_cast<std::size_t>(Activat
 using ActivationLoop = void (*)(const void* const* in, void* const* out, std::size_t n, const double* parameters);
 
 struct ActivationKernels {
-  ActivationLoop loops[activation_count][2];  // of f32, of f64
-  Unary unary[activation_count];              // of f64, of one input and default parameters; else null
+  ActivationLoop loops[activation_count][2];    // of f32, of f64
+  ActivationLoop of_bfloats[activation_count];  // what those of f32 give, of bfloat16; null where that is converted
+  Unary unary[activation_count];                // of f64, of one input and default parameters; else null
   FunctionTable (*tables)[activation_count][table_format_count];  // results of narrow formats
 };
 

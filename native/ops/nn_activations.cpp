@@ -76,15 +76,19 @@ struct Blocks {
     // Functions of a narrow dtype are computed in float64, so that they are correctly rounded.
     bool in_double = layer_of(dtype).is_narrow && row.inputs == 1 && row.cost == EXPENSIVE;
     bool is_double = in_double || dtype == Dtype::float64;
-    ActivationLoop loops = activation_kernels().loops[kind][is_double];
+    ActivationLoop brief = dtype == Dtype::bfloat16 ? activation_kernels().of_bfloats[kind] : nullptr;
+    ActivationLoop loops = brief ? brief : activation_kernels().loops[kind][is_double];
     Unary unary = in_double && are_defaults(kind, parameters) ? activation_kernels().unary[kind] : nullptr;
     auto compute = [&](const void* const* in, void* const* to, std::size_t n, const double* parameters) {
       if (unary) unary(in[0], to[0], n);
       else loops(in, to, n, parameters);
     };
-    std::size_t lane = is_double ? 8 : 4, block = block_elements(lane);
-    Path load = in_double ? load_path_in_double(k, dtype, dtype) : load_path(k, dtype, dtype);
-    Path store = in_double ? store_path_from_double(k, dtype) : store_path(k, dtype, dtype);
+    std::size_t lane = is_double ? 8 : brief ? 2 : 4, block = block_elements(lane);
+    Path load, store;
+    if (!brief) {
+      load = in_double ? load_path_in_double(k, dtype, dtype) : load_path(k, dtype, dtype);
+      store = in_double ? store_path_from_double(k, dtype) : store_path(k, dtype, dtype);
+    }
     std::optional<Reader> readers[most_inputs];
     std::optional<Writer> writers[most_outputs];
     bool direct = true;

@@ -224,6 +224,24 @@ def test_gates_and_their_gradients(dtype: str) -> None:
     assert not same(sz.nn.geglu(a, b, "tanh"), sz.nn.geglu(a, b))
 
 
+@pytest.mark.parametrize("level", _core.levels())
+def test_several_inputs_of_bfloat16_are_those_of_float32_rounded(level: str) -> None:
+    random = np.random.default_rng(7)
+    bits = random.integers(0, 65536, (3, 5003), dtype=np.uint32) << 16
+    bits[:, ::3] = (random.standard_normal((3, 1668)) * 3).astype(np.float32).view(np.uint32)
+    wide = [sz.tensor((row & np.uint32(0xFFFF0000)).view(np.float32)) for row in bits]
+    narrow = [sz.cast(x, sz.bfloat16) for x in wide]
+
+    def kinds(made: Any) -> list[bytes]:
+        found = made if isinstance(made, tuple) else (made,)
+        return [np.nan_to_num(exact(sz.cast(x, sz.bfloat16)), nan=1e300).tobytes() for x in found]
+
+    with at_level(level):
+        for name in ("silu_bwd", "gelu_bwd", "swiglu", "swiglu_bwd", "geglu", "geglu_bwd"):
+            f, count = getattr(sz.nn, name), 3 if name.endswith("glu_bwd") else 2
+            assert kinds(f(*narrow[:count])) == kinds(f(*wide[:count])), name
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_glu_halves_an_axis(axis: int) -> None:
     x = np.random.default_rng(2).standard_normal((4, 6))
