@@ -136,3 +136,20 @@ def test_square_roots_are_correctly_rounded() -> None:
                 )
                 low, high = (value + below) / 2, (value + above) / 2
                 assert low * low <= Fraction(argument) <= high * high
+
+
+def test_square_roots_near_the_middle_of_two_numbers() -> None:
+    """Where a step of Newton's method may go wrong, and beside what has none."""
+    rng = np.random.default_rng(10)
+    roots = [(1 << 52) + int(n) for n in rng.integers(0, 1 << 52, 4000)]
+    squares = [(2 * n + 1) ** 2 // 4 + step for n in roots for step in (0, 1)]
+    hard = np.array([float(n) for n in squares]) * np.exp2(2 * rng.integers(-400, 400, 8000))
+    whole = np.array([float(n) for n in range(500)]) ** 2
+    powers = np.exp2(np.arange(-1074, 1024, dtype=float))
+    x = np.concatenate([hard, whole, powers, np.nextafter(powers, 0), [0.0, -0.0, INF, NAN, -1.0]])
+    with np.errstate(invalid="ignore"):
+        true = np.sqrt(x)
+    for _ in every_level():
+        found = compute("sqrt", x)
+        assert np.array_equal(found, true, equal_nan=True)
+        assert np.array_equal(np.signbit(found[:-2]), np.signbit(true[:-2]))
