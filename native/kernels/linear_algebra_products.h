@@ -36,9 +36,9 @@ using SmallestBf16 = unsigned (*)(const Matrix& x, std::int64_t rows, std::int64
 // k, and 16 of these, of 16 columns, a line. The lines of 16 columns lie one behind the other, for whole tiles of k.
 using PackPlaces = void (*)(const Matrix& b, std::int64_t n, std::int64_t k, std::uint32_t* out);
 // c = (c +) a b for rows of bfloat16, dense along k, and places; k is at most `deepest_places`. There is room for c up
-// to whole tiles of 16 rows and columns.
-using MultiplyPlaces = void (*)(const Matrix& a, const std::uint32_t* b, float* c, std::int64_t c_row, std::int64_t m,
-                                std::int64_t n, std::int64_t k, bool adds);
+// to whole tiles of 16 rows and columns. Returns what SmallestBf16 does of a.
+using MultiplyPlaces = unsigned (*)(const Matrix& a, const std::uint32_t* b, float* c, std::int64_t c_row,
+                                    std::int64_t m, std::int64_t n, std::int64_t k, bool adds);
 inline constexpr std::int64_t deepest_places = 1024, places_tile = 16, places_length = 32;  // a tile: columns, along k
 inline constexpr std::int64_t places_of(std::int64_t n, std::int64_t k) {
   return (n + places_tile - 1) / places_tile * places_tile * ((k + places_length - 1) / places_length) * places_tile;

@@ -310,32 +310,44 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
   Block::end();
 }
 
-#if defined(SUANZI_MATRIX_UNIT)
+// ---- small numbers ------------------------------------------------------------------------------
 
-#include "kernels/linear_algebra_products_unit.inc"
-
-#endif
+// The least magnitude of bfloat16 that is not 0, less 1: 0 becomes the largest.
+struct Smallest {
+  __m512i found = _mm512_set1_epi16(-1);
+  void add(__m512i x) {
+    __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF));
+    found = _mm512_min_epu16(found, _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1)));
+  }
+  unsigned exponent() const {
+    alignas(64) u16 all[32];
+    _mm512_store_si512(all, found);
+    unsigned smallest = 0xFFFF;
+    for (u16 one_of : all) smallest = one_of < smallest ? one_of : smallest;
+    return (smallest + 1) >> 7;
+  }
+};
 
 unsigned smallest_bf16(const Matrix& x, std::int64_t rows, std::int64_t columns) {
   auto* data = reinterpret_cast<const u16*>(x.data);
   std::int64_t count = x.column == 1 ? rows : columns, length = x.column == 1 ? columns : rows;
   std::int64_t stride = x.column == 1 ? x.row : x.column;
-  const __m512i magnitude = _mm512_set1_epi16(0x7FFF), one = _mm512_set1_epi16(1);
-  __m512i found = _mm512_set1_epi16(-1);
+  Smallest smallest;
   for (std::int64_t i = 0; i < count; ++i) {
     const u16* row = data + i * stride;
     for (std::int64_t j = 0; j < length; j += 32) {
       __mmask32 there = length - j >= 32 ? ~__mmask32{0} : (__mmask32{1} << (length - j)) - 1;
-      __m512i bits = _mm512_and_si512(_mm512_maskz_loadu_epi16(there, row + j), magnitude);
-      found = _mm512_min_epu16(found, _mm512_sub_epi16(bits, one));  // 0 becomes the largest
+      smallest.add(_mm512_maskz_loadu_epi16(there, row + j));
     }
   }
-  alignas(64) u16 all[32];
-  _mm512_store_si512(all, found);
-  unsigned smallest = 0xFFFF;
-  for (u16 one_of : all) smallest = one_of < smallest ? one_of : smallest;
-  return (smallest + 1) >> 7;
+  return smallest.exponent();
 }
+
+#if defined(SUANZI_MATRIX_UNIT)
+
+#include "kernels/linear_algebra_products_unit.inc"
+
+#endif
 
 // ---- what there is ------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include "loops/axes.h"
 #include "loops/blocks.h"
 #include "loops/copies.h"
+#include "ops/linear_algebra_matmul_turned.h"
 #include "ops/linear_algebra_provider.h"
 
 namespace suanzi {
@@ -46,26 +47,9 @@ bool make_contiguous(Matrix& x, Dtype dtype, Dtype wanted, std::int64_t rows, st
 
 namespace {
 
-constexpr std::int64_t widest_row = 512;  // elements of a row of a tile, which fit a buffer
-
-// Calls body(i) for each i below count, on several threads if each is worth `work` operations.
-template <class F>
-void for_each(std::int64_t count, double work, F&& body) {
-  auto least = static_cast<std::int64_t>(std::max(1.0, (1 << 16) / std::max(work, 1.0)));
-  parallel_for(count, least, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) body(i);
-  });
-}
-
-class Multiplication {
+class Multiplication : TurnedProducts {
  public:
-  explicit Multiplication(const Product& product) noexcept
-      : p(product), k(kernels()), own(*k.products), lane(static_cast<std::size_t>(p.way.kernel)),
-        store(cast_path(k, p.way.sum, p.result, false)), in_place(same_bits(p.way.sum, p.result)),
-        item_(static_cast<std::int64_t>(item(p.way.operand))), sum_item(static_cast<std::int64_t>(item(p.way.sum))),
-        out_item(static_cast<std::int64_t>(item(p.result))),
-        is_direct_(p.is_of_matrices() && p.k > 0 && p.work() <= 4096 && in_place && !p.bias && !p.blas && !p.by_tiles &&
-                   same_bits(p.a.dtype, p.way.operand) && same_bits(p.b.dtype, p.way.operand) && !p.way.own) {}
+  explicit Multiplication(const Product& product) noexcept : TurnedProducts(product) {}
 
   // False when there was no memory.
   bool run() noexcept {
@@ -114,6 +98,7 @@ class Multiplication {
       if (is_direct || (in_tiles && stored_as(dtype) != Stored::as_summed)) return false;
       return !same_bits(dtype, p.way.operand) || (p.blas && !suits_blas(x, rows, columns));
     };
+    if (in_tiles && suits_turned(a, b)) return turned(a, b, out);
     Stored a_stored = stored_as(p.a.dtype), b_stored = stored_as(p.b.dtype);
     auto a_item = static_cast<std::int64_t>(item(p.a.dtype)), b_item = static_cast<std::int64_t>(item(p.b.dtype));
     if (is_copied(a, p.a.dtype, p.m, p.k)) {
@@ -159,64 +144,6 @@ class Multiplication {
     });
   }
 
-  // Few rows of bfloat16 times many columns that lie dense along k, as weights do: these are the left operand of the
-  // matrix unit, read once, and what is made is transposed. The unit takes subnormal numbers for 0: false if there are
-  // such, which is asked of each part when it is in the cache. Bits are those of other ways to use the unit.
-  static constexpr std::int64_t most_places = 512;
-
-  std::int64_t parts_of_places(std::int64_t rows) const noexcept {
-    double work = static_cast<double>(rows * p.m) * static_cast<double>(p.k);
-    return static_cast<std::int64_t>(std::max(1.0, (1 << 18) / work));
-  }
-
-  bool by_places(const Matrix& a, const Matrix& b, std::byte* out) noexcept {
-    unsigned least = smallest(a, p.m, p.k);
-    std::int64_t depths = (p.k + deepest_places - 1) / deepest_places, each = places_of(p.m, deepest_places);
-    std::int64_t wide = round_up(p.m, places_tile);
-    OwnMemory memory;
-    auto places = reinterpret_cast<std::uint32_t*>(memory.take(depths * each * 4));
-    if (!places) return fail(), true;
-    for_each(depths, static_cast<double>(p.m * deepest_places), [&](std::int64_t d) {
-      std::int64_t first = d * deepest_places;
-      own.pack_places(Matrix{a.data + first * 2, 1, a.row}, p.m, std::min(deepest_places, p.k - first),
-                      places + d * each);
-    });
-    constexpr std::int64_t rows = 32;
-    std::atomic<bool> is_small{false};
-    bool is_brief = p.result == Dtype::bfloat16;
-    parallel_for((p.n + rows - 1) / rows, parts_of_places(rows), [&](std::int64_t begin, std::int64_t end) {
-      OwnMemory made, across;
-      std::byte* c = made.take(rows * wide * 4);
-      std::byte* turned = is_brief ? c : across.take(rows * p.m * 4);
-      if (!c || !turned) return fail();
-      for (std::int64_t i = begin; i < end; ++i) {
-        std::int64_t j0 = i * rows, n = std::min(rows, p.n - j0);
-        Matrix part{b.data + j0 * b.column * 2, b.column, 1};
-        if (is_small || !keeps_small_bf16(least, own.smallest_bf16(part, n, p.k))) {
-          is_small = true;
-          return;
-        }
-        for (std::int64_t d = 0; d < depths; ++d) {
-          std::int64_t first = d * deepest_places, deep = std::min(deepest_places, p.k - first);
-          own.multiply_places(Matrix{part.data + first * 2, b.column, 1}, places + d * each,
-                              reinterpret_cast<float*>(c), wide, n, p.m, deep, d > 0);
-        }
-        const std::byte* bias = p.bias ? p.bias + j0 * 4 : nullptr;
-        if (is_brief) {
-          own.store_transposed(reinterpret_cast<const float*>(c), wide, n, p.m, reinterpret_cast<const float*>(bias),
-                               reinterpret_cast<std::uint16_t*>(out) + j0, p.n);
-          continue;
-        }
-        for (std::int64_t r = 0; r < n && wide != p.m; ++r)
-          std::memmove(c + r * p.m * 4, c + r * wide * 4, static_cast<std::size_t>(p.m) * 4);
-        k.transpose[2](c, turned, static_cast<std::size_t>(n), static_cast<std::size_t>(p.m));
-        for (std::int64_t r = 0; r < p.m; ++r)
-          finish(turned + r * n * 4, bias, false, out + (r * p.n + j0) * out_item, n);
-      }
-    });
-    return !is_small;
-  }
-
   struct Parts {
     std::int64_t rows, columns;
   };
@@ -233,8 +160,12 @@ class Multiplication {
   // equally fast. What they are changes no bit.
   Parts parts_in_tiles() const noexcept {
     constexpr std::int64_t panel = 32;
-    // Sums that are not the result are to stay in the second-level cache.
-    Parts found{in_place ? p.m : equal_part(p.m, 256, 2), in_place ? p.n : equal_part(p.n, 256, panel)};
+    // Sums are to stay in the second-level cache where they are not the result, or blocks along k add to them.
+    constexpr std::int64_t high = 384, deep = 256, bytes = std::int64_t{1} << 19;
+    bool is_once = in_place && p.k <= deep;
+    Parts found{is_once ? p.m : equal_part(p.m, in_place ? high : 256, 2), is_once ? p.n : equal_part(p.n, 256, panel)};
+    if (in_place && !is_once)
+      found.columns = std::min(round_up(p.n, panel), round_up(bytes / sum_item / found.rows, panel));
     if (!shares_each_) return found;
     double each = p.way.kernel >= Sum::c64 ? 4 : 1;
     auto is_worth_halving = [&] {
@@ -249,26 +180,8 @@ class Multiplication {
     }
     return found;
   }
-  static std::int64_t round_up(std::int64_t size, std::int64_t step) noexcept {
-    return (size + step - 1) / step * step;
-  }
-
   bool keeps_small_numbers(const Matrix& a, const Matrix& b) const noexcept {
     return keeps_small_bf16(smallest(a, p.m, p.k), smallest(b, p.k, p.n));
-  }
-
-  unsigned smallest(const Matrix& x, std::int64_t rows, std::int64_t columns) const noexcept {
-    bool by_rows = x.column == 1;
-    std::int64_t count = by_rows ? rows : columns, length = by_rows ? columns : rows;
-    std::int64_t some = std::max<std::int64_t>(1, (1 << 16) / length), parts = (count + some - 1) / some;
-    std::atomic<unsigned> found{~0u};
-    for_each(parts, 1 << 15, [&](std::int64_t i) {
-      std::int64_t first = i * some, there = std::min(some, count - first);
-      Matrix part{x.data + first * (by_rows ? x.row : x.column) * 2, x.row, x.column};
-      unsigned its = own.smallest_bf16(part, by_rows ? there : rows, by_rows ? columns : there), before = found;
-      while (its < before && !found.compare_exchange_weak(before, its)) {}
-    });
-    return found;
   }
 
   // The parts of the output that threads share. Nothing but the shape, the dtype and the machine has a say in what BLAS
@@ -296,13 +209,6 @@ class Multiplication {
       if (found.rows == rows_before && found.columns == columns_before) break;
     }
     return found;
-  }
-
-  // Splits an axis into equal parts near the wanted length, and returns theirs, a multiple of what kernels and
-  // libraries handle at a time.
-  static std::int64_t equal_part(std::int64_t size, std::int64_t wanted, std::int64_t multiple) noexcept {
-    std::int64_t parts = std::max<std::int64_t>(1, (size + wanted / 2) / wanted);
-    return ((size + parts - 1) / parts + multiple - 1) / multiple * multiple;
   }
 
   // -- vectors
@@ -455,33 +361,6 @@ class Multiplication {
     for (std::int64_t i = 0; i < (end - start + block - 1) / block; ++i) own.add[lane](parts[i], false, whole, many);
     own.add[lane](whole, false, sums, many);
   }
-
-  // -- results
-
-  // Adds a bias to at most widest_row sums, and stores them.
-  void finish(std::byte* sums, const std::byte* bias, bool repeats, std::byte* to, std::int64_t n) const noexcept {
-    auto count = static_cast<std::size_t>(n);
-    if (bias) own.add[lane](bias, repeats, sums, count);
-    if (in_place) {
-      if (to != sums) std::memcpy(to, sums, count * static_cast<std::size_t>(out_item));
-      return;
-    }
-    Buffer buffers[2];
-    follow_to(store, sums, count, static_cast<std::size_t>(out_item), to, buffers[0].bytes, buffers[1].bytes);
-  }
-
-  void fail() noexcept { failed_ = true; }
-
-  const Product& p;
-  const Kernels& k;
-  const ProductKernels& own;
-  std::size_t lane;
-  Path store;
-  bool in_place;
-  std::int64_t item_, sum_item, out_item;
-  bool is_direct_;           // so few numbers that to share and to prepare them costs more than to multiply them
-  bool shares_each_ = true;  // the parts of each product are shared among threads, not the products
-  std::atomic<bool> failed_{false};
 };
 
 }  // namespace

@@ -123,3 +123,14 @@ def test_linear_adds_its_bias_to_every_part(dt: sz.DType) -> None:
         sz.set_num_threads(threads)
         found = sz.linear(*(sz.cast(sz.tensor(one), dt) for one in (x, w, b)))
         assert np.array_equal(wide(found), x @ w.T + b)
+
+
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64], ids=str)
+def test_few_rows_have_the_bits_of_many(dt: sz.DType) -> None:
+    """They are the right operand where there are many weights."""
+    x, w, b = (sample(shape, dt, i) for i, shape in enumerate(((300, 520), (1100, 520), (1100,))))
+    whole = sz.linear(x, w, b)
+    for count, threads in product((16, 33, 256, 257), (1, 3)):
+        sz.set_num_threads(threads)
+        assert bits(sz.linear(x[:count], w, b)) == bits(whole[:count])
+        assert bits(sz.linear(x[-count:], w, b)) == bits(whole[-count:])
