@@ -89,7 +89,12 @@ void tile(const void* a_, std::ptrdiff_t a_row, const void* b_, void* c_, std::p
   unrolled<rows>([&](auto r) { unrolled<vectors>([&](auto v) { sums[r][v] = V{}; }); });
   for (i64 p = 0; p < depth; ++p, b += vectors * lanes<T>) {
     V right[vectors];
-    unrolled<vectors>([&](auto v) { right[v] = load(b + v * lanes<T>); });
+    unrolled<vectors>([&](auto v) {
+      right[v] = load(b + v * lanes<T>);
+#if defined(__AVX512F__)
+      __builtin_prefetch(b + (v + 8 * vectors) * lanes<T>);  // from the second-level cache
+#endif
+    });
     unrolled<rows>([&](auto r) {
       constexpr int multiple = r % group;
       const std::byte* from = at[r / group] + (multiple == 3 ? thrice : multiple * row);
