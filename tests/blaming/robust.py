@@ -285,6 +285,25 @@ def wrong_in_place() -> Any:
 
 
 @test
+def stored_before_bias() -> Any:
+    """A convolution that is stored before the bias is added, as cuDNN's, is only inaccurate."""
+    given, weight, bias = x(2, 3, 9, 9).half(), x(4, 3, 3, 3).half(), x(4).half() * 30
+
+    def fault(func: Any, v: torch.Tensor, w: torch.Tensor, b: torch.Tensor, *more: Any) -> Any:
+        return func(v, w, None, *more) + b.reshape(-1, 1, 1)
+
+    def wrong(func: Any, v: torch.Tensor, w: torch.Tensor, b: torch.Tensor, *more: Any) -> Any:
+        return func(v, w, 1.01 * b, *more)
+
+    found = []
+    for one in (fault, wrong):
+        with Plant("convolution", one), sz.blame() as report:
+            F.conv2d(given, weight, bias)
+        found.append([site.kind for site in report.findings])
+    return found
+
+
+@test
 def born() -> Any:
     """A NaN that a right operator makes is named where it is born, and not later."""
     with sz.blame() as report:

@@ -164,6 +164,7 @@ def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
         "float16 and float32 give float32",
         "int64 becomes float16, which does not have all of its values",
     ]
+    assert found["stored_before_bias"] == [["inaccurate"], ["wrong"]]
     assert found["scripts"] == ["right", ["exp", "mul"]]
     gradients = [["wrong", f"result {i}"] for i in range(3)]
     assert found["shared_heads"] == [["right", {}], *gradients]

@@ -35,6 +35,7 @@ from suanzi.promote.live import NotInstalled
 
 _RECORDED = ("", "random", "no truth")
 """The operators whose calls are recorded: those that compute something."""
+_CALLS = 32
 _FIRST = 10.0
 """The first call of each line, dtype and size is judged at once if a program may take so long."""
 _AGAIN = 0.7
@@ -63,7 +64,8 @@ class Watcher(Hooks):
         self.sites: dict[Any, Site] = {}
         self.seen: set[Any] = set()
         self.costs: dict[str, float] = {}
-        self.spent, self.judging, self.begun, self.step = 0.0, 0.0, 0.0, 0
+        self.spent, self.judging, self.hidden = 0.0, 0.0, 0.0
+        self.begun, self.step = 0.0, 0
         self.recorder = self._recorder()
         self.lock = threading.RLock()
         self.active = False
@@ -74,6 +76,7 @@ class Watcher(Hooks):
     # ---- entering ------------------------------------------------------------------------------
 
     def __enter__(self) -> Watcher:
+        self.hidden = self._cost_of_a_mode()
         self.begun, self.active = time.perf_counter(), True
         self._hook()
         self.mode = self._new_mode()
@@ -87,8 +90,8 @@ class Watcher(Hooks):
         self._finish(problem[1] if len(problem) > 1 else None)
 
     def _finish(self, error: BaseException | None) -> None:
-        whole = time.perf_counter() - self.begun
-        self.report.seconds, self.report.judging = whole, self.spent
+        self.report.seconds = whole = time.perf_counter() - self.begun
+        self.report.judging = min(self.spent + self.hidden * self.report.calls, 0.999 * whole)
         self.report.sites = list(self.sites.values())
         if self.recorder is not None:
             self.recorder.close(None if error is None else type(error).__name__)
@@ -102,6 +105,21 @@ class Watcher(Hooks):
         head = {"framework": self.report.framework}
         samples = o.samples if self.earlier is None else int(self.earlier.head["samples"])
         return Recorder(self.torch, head, o.record, samples, o.record_size, o.against is not None)
+
+    def _cost_of_a_mode(self) -> float:
+        """Return the seconds by which a mode that does nothing makes a call longer."""
+        x = self.torch.zeros(1)
+
+        def timed() -> float:
+            start = time.perf_counter()
+            for _ in range(_CALLS):
+                x.detach()
+            return time.perf_counter() - start
+
+        timed()
+        plain = min(timed(), timed())
+        with self._new_mode():  # which is not active yet
+            return max(min(timed(), timed()) - plain, 0.0) / _CALLS
 
     def _new_mode(self) -> Any:
         watcher = self
@@ -190,10 +208,11 @@ class Watcher(Hooks):
         try:
             if site.calls == 1:
                 self._conversion(operator, site, arguments, result)
-            with self.lock, quiet(self.dispatch):
-                judged = self._after(
-                    func, operator, site, place, arguments, before or {}, result, due, number
-                )
+            if due:
+                with self.lock, quiet(self.dispatch):
+                    judged = self._after(
+                        func, operator, site, place, arguments, before or {}, result, number
+                    )
         except Unjudged as why:
             site.unjudged[str(why)] += 1
         except Exception as error:
@@ -314,7 +333,8 @@ class Watcher(Hooks):
             return False
         if o.overhead is None:
             return True
-        plain = time.perf_counter() - self.begun - self.spent
+        hidden = self.hidden * self.report.calls
+        plain = max(time.perf_counter() - self.begun - self.spent - hidden, 0.0)
         cost = self.costs.get(operator.name, 1e-3)
         share = 1.0 if is_new else _AGAIN
         if self.judging + cost > share * (o.overhead - 1) * plain:
@@ -382,12 +402,9 @@ class Watcher(Hooks):
 
     def _after(
         self, func: Any, operator: Operator, site: Site, place: Place,
-        arguments: dict[str, Any], before: dict[str, Any], result: Any, due: bool | None,
-        number: int,
-    ) -> Judged | None:  # fmt: skip
+        arguments: dict[str, Any], before: dict[str, Any], result: Any, number: int,
+    ) -> Judged:  # fmt: skip
         torch = self.torch
-        if not due:
-            return None
         results = self._results(operator, arguments, result)
         given = {**arguments, **before}
         after = {n: arguments[n] for n in before if n in operator.written}
