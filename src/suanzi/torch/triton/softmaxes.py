@@ -20,13 +20,28 @@ from suanzi.torch.ways import Call
 
 
 @triton.jit
-def exponential(x):
-    """exp(x) for x <= 0 to 2 ULP: the GPU's power of 2, and what the rounded product lacks."""
+def exponential(x, WIDE: tl.constexpr):
+    """exp(x) for x <= 0: of float64 to about 1 ULP of float32, else by the GPU's power of 2."""
     x = tl.where(x < -200.0, -200.0, x)
-    high = x * 1.4426950408889634
-    low = tl.fma(x, 1.4426950216293335, -high) + x * 1.925963033500011e-08
-    power = tl.exp2(high)
-    return power + power * (low * 0.6931471805599453)
+    if WIDE:
+        z = x * 1.4426950408889634
+        whole = tl.floor(z + 0.5)
+        f = (z - whole).to(tl.float32)
+        p = 1.5252733804059841e-05 * f + 1.5403530393381608e-04
+        p = p * f + 1.3333558146428443e-03
+        p = p * f + 9.6181291076284770e-03
+        p = p * f + 5.5504108664821580e-02
+        p = p * f + 2.4022650695910070e-01
+        p = p * f + 6.9314718055994530e-01
+        p = p * f + 1.0
+        scale = ((whole.to(tl.int64) + 1023) << 52).to(tl.float64, bitcast=True)
+        made = p.to(tl.float64) * scale
+    else:
+        high = x * 1.4426950408889634
+        low = tl.fma(x, 1.4426950216293335, -high) + x * 1.925963033500011e-08
+        power = tl.exp2(high)
+        made = power + power * (low * 0.6931471805599453)
+    return made
 
 
 @triton.jit
@@ -37,7 +52,8 @@ def _rows(x, out, rows, units, steps, LOG: tl.constexpr, WIDE: tl.constexpr, UNI
     column = tl.arange(0, BLOCK)
     inside = (row < rows)[:, None] & (column < n)[None, :]
     v = tl.load(x + row[:, None] * step + column[None, :], inside, float("-inf")).to(tl.float32)
-    d = v - tl.max(v, 1)[:, None]
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
+    d = v.to(wide) - tl.max(v, 1).to(wide)[:, None]
     y = _share(d, inside, LOG, WIDE)
     tl.store(out + row[:, None] * n + column[None, :], y.to(out.dtype.element_ty), inside)
 
@@ -46,24 +62,22 @@ def _rows(x, out, rows, units, steps, LOG: tl.constexpr, WIDE: tl.constexpr, UNI
 def _share(d, inside, LOG: tl.constexpr, WIDE: tl.constexpr):
     """Softmax, or its logarithm, of rows whose largest elements are 0."""
     wide: tl.constexpr = tl.float64 if WIDE else tl.float32
-    e = tl.where(inside, exponential(d), 0.0).to(wide)
+    e = tl.where(inside, exponential(d, WIDE), 0.0)
     total = tl.sum(e, 1).to(tl.float64)
-    if LOG:
-        made = d.to(wide) - tl.log(total).to(wide)[:, None]
-    else:
-        made = e * (1.0 / total).to(wide)[:, None]
-    return made
+    return d - tl.log(total).to(wide)[:, None] if LOG else e * (1.0 / total).to(wide)[:, None]
 
 
 @triton.jit
-def _parts(x, tops, sums, n, step, parts, BLOCK: tl.constexpr):
+def _parts(x, tops, sums, n, step, parts, WIDE: tl.constexpr, BLOCK: tl.constexpr):
+    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
     row, part = tl.program_id(0).to(tl.int64) // parts, tl.program_id(0).to(tl.int64) % parts
     column = part * BLOCK + tl.arange(0, BLOCK)
     inside = column < n
     v = tl.load(x + row * step + column, inside, float("-inf")).to(tl.float32)
     top = tl.max(v, 0)
     shift = tl.where(top == float("-inf"), 0.0, top)
-    e = tl.where(inside, exponential(v - shift), 0.0).to(tl.float64)
+    d = v.to(wide) - shift.to(wide)
+    e = tl.where(inside, exponential(d, WIDE), 0.0).to(tl.float64)
     tl.store(tops + row * parts + part, top)
     tl.store(sums + row * parts + part, tl.sum(e, 0))
 
@@ -83,7 +97,8 @@ def _join(tops, sums, top_of, sum_of, parts, BLOCK: tl.constexpr):
         inside = start + column < parts
         here = tl.load(tops + row * parts + start + column, inside, float("-inf"))
         given = tl.load(sums + row * parts + start + column, inside, 0.0)
-        total += tl.where(inside, given * exponential(here - shift).to(tl.float64), 0.0)
+        d = here.to(tl.float64) - shift.to(tl.float64)
+        total += tl.where(inside, given * exponential(d, True), 0.0)
     tl.store(top_of + row, top)
     tl.store(sum_of + row, tl.sum(total, 0))
 
@@ -96,11 +111,8 @@ def _finish(x, out, tops, sums, n, step, parts, LOG: tl.constexpr, WIDE: tl.cons
     column = part * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(x + row * step + column, column < n, 0.0).to(tl.float32)
     total = tl.load(sums + row)
-    d = v - tl.load(tops + row)
-    if LOG:
-        y = d.to(wide) - tl.log(total).to(wide)
-    else:
-        y = exponential(d).to(wide) * (1.0 / total).to(wide)
+    d = v.to(wide) - tl.load(tops + row).to(wide)
+    y = d - tl.log(total).to(wide) if LOG else exponential(d, WIDE) * (1.0 / total).to(wide)
     tl.store(out + row * n + column, y.to(out.dtype.element_ty), column < n)
 
 
@@ -115,7 +127,7 @@ def _backward(grad, x, out, rows, units, LOG: tl.constexpr, WIDE: tl.constexpr,
     at = row[:, None] * n + column[None, :]
     v = tl.load(x + at, inside, float("-inf")).to(tl.float32)
     g = tl.load(grad + at, inside, 0.0).to(wide)
-    y = _share(v - tl.max(v, 1)[:, None], inside, False, WIDE)
+    y = _share(v.to(wide) - tl.max(v, 1).to(wide)[:, None], inside, False, WIDE)
     if LOG:
         made = g - y * tl.sum(g, 1)[:, None]
     else:
@@ -141,7 +153,8 @@ def _steps(call: Call, x: torch.Tensor) -> Steps:
     parts = triton.cdiv(n, PART)
     part, warps = {"BLOCK": PART}, warps_of(PART)
     steps = [
-        Step(_parts, rows * parts, [given, tops, sums, n, step, parts], part, warps),
+        Step(_parts, rows * parts, [given, tops, sums, n, step, parts],
+             {"WIDE": facts["WIDE"], **part}, warps),
         Step(_join, rows, [tops, sums, top, total, parts], {"BLOCK": 1024}),
         Step(_finish, rows * parts, [given, made, top, total, n, step, parts], {**facts, **part},
              warps),
