@@ -213,3 +213,11 @@ def test_rule_sets_that_come_and_go_do_not_share_answers(device: str) -> None:
             rules = replace(sz.rule_set(name), title=f"my {name}")
             with sz.promotion(rules):
                 assert (x + y).dtype is sz.promote_types(sz.int32, sz.bfloat16, rules=rules)
+
+
+def test_a_gpu_of_the_parent_is_refused_in_a_forked_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    forks = pytest.importorskip("suanzi.torch.forks")
+    monkeypatch.setattr(forks._State, "forked", True)
+    with pytest.raises(sz.InvalidArgument, match="spawn"):
+        forks.check(torch.device("cuda:0"))
+    forks.check(torch.device("cpu"))
