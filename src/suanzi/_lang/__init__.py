@@ -20,7 +20,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文"}
@@ -77,7 +77,7 @@ def catalogue(name: str) -> Catalogue:
     return Catalogue({en: to for file in files for en, to in read(file).items()})
 
 
-@cache
+@lru_cache(1 << 12)
 def translated(text: str, name: str) -> str | None:
     """Return a text in a language; None where it has no translation."""
     return catalogue(name).translated(text)

@@ -76,8 +76,7 @@ def _formatter() -> Any:
             )
 
         def render_usage(self, console: Any, options: Any, usage: Any) -> None:
-            label = f"Usage: {usage}"
-            super().render_usage(console, options, Text(label, style="cyclopts.usage"))
+            console.print(Text(f"{say('Usage:')} {usage}", style="bold"))
 
         def render_description(self, console: Any, options: Any, description: Any) -> None:
             super().render_description(console, options, translate(description))
