@@ -30,9 +30,10 @@ const FactorKernels<T>* factor_kernels() {
 // Above this order; below, LAPACK is as fast.
 inline constexpr std::int64_t panels_order = 24;
 
+// A library that was chosen computes by itself.
 template <class T>
 bool wants_panels(std::int64_t order) {
-  return order > panels_order && factor_kernels<T>();
+  return order > panels_order && loaded_provider().library == Library::scipy && factor_kernels<T>();
 }
 
 // Up to so many columns, and so many blocks of them, all threads work through blocks of columns; beyond, they share
