@@ -148,7 +148,7 @@ def test_the_kit_passes(device: str) -> None:
 
 def test_the_page_lists_what_is_missing() -> None:
     """Creation without tensors goes by way of the host, and is not missing."""
-    page = (Path(__file__).parents[2] / "docs" / "devices.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs/en/guides/devices.md").read_text("utf-8")
     listed = re.findall(r"^- `(.*)`$", page.partition("## What is missing")[2], re.M)
     made = {key for key, op in REGISTRY.items() if op.form == "creation"} - {
         "create_quant_tensor", "create_sparse_tensor"}  # fmt: skip
