@@ -149,10 +149,10 @@ def to_uint64(x):
 
 @triton.jit
 def near_tie(x, MANTISSA: tl.constexpr, EXPONENT: tl.constexpr):
-    """Return where float32 is so near the middle of two 16-bit floats that an error of 8 ULP
+    """Return where float32 is so near the middle of two 16-bit floats that an error of 16 ULP
     decides which is nearest, and where it is subnormal in 16 bits."""
     size = bits(x) & 0x7FFFFFFF
     cut: tl.constexpr = 23 - MANTISSA
     low = (size & ((1 << cut) - 1)) - (1 << (cut - 1))
     small: tl.constexpr = (127 + 2 - (1 << (EXPONENT - 1))) << 23
-    return ((low <= 8) & (low >= -8)) | (size < small)
+    return ((low <= 16) & (low >= -16)) | (size < small)
