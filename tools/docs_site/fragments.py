@@ -45,7 +45,9 @@ def fill(markdown: str, up: str | None = None) -> str:
 
     def made(mark: re.Match[str]) -> str:
         text = FRAGMENTS[mark[2]](*mark[3].split())
-        return f"{mark[1]}\n\n{text if up is None or mark[2] == 'commands' else linked(text, up)}\n\n{mark[4]}"
+        if up is not None and mark[2] != "commands":
+            text = linked(text, up)
+        return f"{mark[1]}\n\n{text}\n\n{mark[4]}"
 
     return MARK.sub(made, markdown)
 

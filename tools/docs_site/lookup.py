@@ -80,16 +80,23 @@ def dtypes() -> str:
 
 def statuses() -> str:
     """Return every status with its code, the exceptions that carry it, and when it is used."""
-    rows = []
+    parts = []
+    head = (say("code"), say("exception"), say("it is also"), say("when"))
     for one in status.Status:
-        for error in vars(status).values():
-            if inspect.isclass(error) and getattr(error, "status", None) is one:
-                bases = [b.__name__ for b in error.__mro__[1:] if b.__module__ == "builtins"]
-                usual = [b for b in bases if b not in ("Exception", "BaseException", "object")]
-                said = say((error.__doc__ or "").split("\n")[0])
-                names = (f"`{one.name}`", str(int(one)), f"`sz.{error.__name__}`")
-                rows.append((*names, code(usual), said))
-        if one is status.Status.SUCCESS:
-            rows.append((f"`{one.name}`", "0", "", "", say("The call succeeded.")))
-    head = ("status", "code", "exception", "it is also", "when")
-    return table(tuple(map(say, head)), rows)
+        rows = [
+            (str(int(one)), f"`sz.{error.__name__}`", code(_usual(error)), _when(error))
+            for error in vars(status).values()
+            if inspect.isclass(error) and getattr(error, "status", None) is one
+        ]
+        rows = rows or [(str(int(one)), "", "", say("The call succeeded."))]
+        parts.append(f"## {one.name}\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def _usual(error: type) -> list[str]:
+    bases = [base.__name__ for base in error.__mro__[1:] if base.__module__ == "builtins"]
+    return [name for name in bases if name not in ("Exception", "BaseException", "object")]
+
+
+def _when(error: type) -> str:
+    return say((error.__doc__ or "").split("\n")[0])
