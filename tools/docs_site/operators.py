@@ -69,7 +69,7 @@ def linked(markdown: str, up: str) -> str:
 
     # In tables and below the numbers of errata; elsewhere a word may be a parameter's name.
     return re.sub(
-        r"^[|*].*$",
+        r"^(?:\||\*(?!\*)).*$",
         lambda line: re.sub(r"(?<=[\d|,] )`(\w+)`(?=[,*]| \|)", link, line[0]),
         markdown,
         flags=re.M,
