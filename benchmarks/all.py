@@ -9,10 +9,10 @@
     python benchmarks/all.py --fresh                  # rows that were measured before are dropped
 
 The file is `results/<machine>.json`, which has the machine, the instruction-set level and all
-versions; `python tools/write_docs.py` makes the tables of the README and of docs/en/reference/speed.md from such
-files. What is measured again replaces what is there, the rest stays, also of a run that is ended
-early. Each benchmark runs in a process of its own for each number of threads, which OpenBLAS reads
-when it is loaded.
+versions; `python tools/write_docs.py` makes the tables of the README and of
+docs/en/reference/speed.md from such files. What is measured again replaces what is there, the
+rest stays, also of a run that is ended early. Each benchmark runs in a process of its own for
+each number of threads, which OpenBLAS reads when it is loaded.
 """
 
 from __future__ import annotations

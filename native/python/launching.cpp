@@ -73,7 +73,7 @@ void init_launching(nb::module_& m) {
           "entry"_a, "function"_a, "threads"_a, "shared"_a, "types"_a,
           "The address of the driver's entry point and of the kernel, and the types of the values: f, d, Q, or q "
           "for all others.")
-      .def("__call__", &Launcher::operator(),
+      .def("__call__", &Launcher::operator(), nb::sig("def __call__(self, *values: int | float) -> int"),
            "The status of a start: the grid in three numbers, the stream, and the values.");
 }
 

@@ -361,7 +361,7 @@ class Launcher:
         The address of the driver's entry point and of the kernel, and the types of the values: f, d, Q, or q for all others.
         """
 
-    def __call__(self, *args) -> int:
+    def __call__(self, *values: int | float) -> int:
         """
         The status of a start: the grid in three numbers, the stream, and the values.
         """

@@ -7,9 +7,8 @@ Every command prints in colour on a terminal, plain text into a pipe, and data w
 
 from __future__ import annotations
 
-import json as json_module
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
@@ -17,7 +16,7 @@ from cyclopts import App, CycloptsError, Parameter
 import suanzi as sz
 from suanzi._lang import language, said, say
 from suanzi._lang.choosing import choose, split
-from suanzi._text import columns, printable
+from suanzi._text import printable
 from suanzi.cli import accuracy as cli_accuracy
 from suanzi.cli import blame as cli_blame
 from suanzi.cli import check as cli_check
@@ -33,6 +32,10 @@ from suanzi.cli import standards as cli_standards
 from suanzi.cli import submit as cli_submit
 from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.helping import translated_help
+from suanzi.cli.printing import number as _number
+from suanzi.cli.printing import show as _print
+from suanzi.cli.printing import show_json as _print_json
+from suanzi.cli.printing import show_rows as _show_rows
 from suanzi.cli.streams import console, print_no_more, repair_streams
 from suanzi.cli.typed import Flag, Json, Op, Operand, Python, Rules
 from suanzi.cli.typed import note_other_readings as _note_other_readings
@@ -473,35 +476,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), FAILURE)
     except KeyboardInterrupt:
         return _fail("interrupted", FAILURE)
-
-
-def _number(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return "" if value is None else str(value)
-
-
-def _print(found: Any, renderer: Callable[[Any], None], json: bool = False) -> None:
-    """Print an answer as data, in colour for a person, or plain."""
-    if json:
-        _print_json(found.to_dict())
-    elif _render.for_a_person():
-        renderer(found)
-    else:
-        print(found)
-
-
-def _show_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if _render.for_a_person():
-        _render.rows(header, rows)
-    else:
-        print(columns([header, *rows] if header else rows))
-
-
-def _print_json(data: Any) -> None:
-    print(json_module.dumps(data, indent=2, ensure_ascii=False))
 
 
 def _fail(message: str, status: int) -> int:

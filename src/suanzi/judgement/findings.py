@@ -1,4 +1,4 @@
-"""What can be wrong with a kernel, by code; docs/en/reference/judge-findings.md has a paragraph on each."""
+"""What can be wrong with a kernel, by code; docs/en/reference/judge-findings.md explains each."""
 
 from __future__ import annotations
 

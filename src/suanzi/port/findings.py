@@ -1,7 +1,7 @@
 """Finding: a call whose result a target changes, refuses or loses, and the fix that keeps it.
 
-Each has a code; docs/en/reference/port-findings.md explains them. Lines marked ``# suanzi: ignore[SZ005]``
-and findings of a baseline are not reported.
+Each has a code; docs/en/reference/port-findings.md explains them. Lines marked
+``# suanzi: ignore[SZ005]`` and findings of a baseline are not reported.
 """
 
 from __future__ import annotations

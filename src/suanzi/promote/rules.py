@@ -206,7 +206,7 @@ class RuleSet(_core.RuleTable):
 
     @classmethod
     def from_text(cls, text: str) -> RuleSet:
-        """Read a rule set from a text table; ``docs/en/explanations/promotion.md`` describes the format.
+        """Read a rule set from a text table, as ``docs/en/guides/extending/rules.md`` describes it.
 
         >>> mine = RuleSet.from_text('''
         ... name    mine

@@ -1,7 +1,7 @@
 """The judge's cases in the formats of other test kits: CANN's TTK and cann-bench.
 
-Each format is a file here, written from the kit's public documentation; docs/en/guides/kernels/export.md says
-which version was read.
+Each format is a file here, written from the kit's public documentation;
+docs/en/guides/kernels/export.md says which version was read.
 """
 
 from __future__ import annotations
