@@ -9,6 +9,7 @@ import pkgutil
 import re
 import shlex
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -100,8 +101,8 @@ def sessions() -> list[tuple[str, str, str]]:
     """The ```console blocks of all pages: a command after `$ suanzi`, and what it prints."""
     found = []
     for page in [*PAGES, *CHINESE]:
-        for block in re.findall(r"```console\n(.*?)```", page.read_text("utf-8"), re.S):
-            for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        for block in re.findall(r"^( *```console\n.*?)```", page.read_text("utf-8"), re.S | re.M):
+            for part in re.split(r"^\$ ", dedent(block), flags=re.M)[1:]:
                 line, _, output = part.partition("\n")
                 again = page in CHINESE and "--lang zh" not in line
                 if line.startswith("suanzi ") and output.strip() and not again:
