@@ -50,7 +50,7 @@ struct alignas(64) Buffer {
 
 // The bytes of the second-level cache, or of the third one; 0 where the system does not say.
 inline std::int64_t cache_bytes([[maybe_unused]] int level) {
-#if defined(_SC_LEVEL2_CACHE_SIZE)  // glibc's alone
+#if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)  // glibc's alone
   static const long second = sysconf(_SC_LEVEL2_CACHE_SIZE), third = sysconf(_SC_LEVEL3_CACHE_SIZE);
   return std::max(0L, level == 2 ? second : third);
 #else

@@ -23,6 +23,7 @@ from suanzi.errata import errata
 from suanzi.status import InvalidArgument
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
+ROOT = Path(__file__).parents[2]
 FILES = sorted((HOME / "_lang").glob("*/*.toml"))
 LETTERS = re.compile(r"[a-zA-Z]{2,}")
 
@@ -155,7 +156,7 @@ def _words() -> set[str]:
     for file in HOME.rglob("*"):
         if file.suffix in (".py", ".j2", ".js", ".txt", ".toml") and "_lang" not in file.parts:
             found |= set(LETTERS.findall(file.read_text("utf-8").lower()))
-    project = HOME.parents[1] / "benchmarks" / "judge_criteria.json"
+    project = ROOT / "benchmarks" / "judge_criteria.json"
     return found | set(LETTERS.findall(project.read_text("utf-8").lower()))
 
 
@@ -229,8 +230,8 @@ COMMANDS = [
     ("dtypes",),
     ("check", "--backend", "numpy", "--op", "floordiv", "--dtype", "int32", "--group", "special",
      "--jobs", "1"),
-    ("port", str(HOME.parents[1] / "examples" / "port" / "block.jsonl"), "--to", "cann,jax"),
-    ("port", str(HOME.parents[1] / "examples" / "port" / "results.jsonl"), "--to", "paddle,jax"),
+    ("port", str(ROOT / "examples" / "port" / "block.jsonl"), "--to", "cann,jax"),
+    ("port", str(ROOT / "examples" / "port" / "results.jsonl"), "--to", "paddle,jax"),
 ]  # fmt: skip
 
 

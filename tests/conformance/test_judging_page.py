@@ -8,7 +8,7 @@ from pathlib import Path
 from suanzi.conformance.judging.judge import CANN_THRESHOLDS
 from suanzi.conformance.truth.bounds import COMPLEX, REAL, bound
 
-PAGE = (Path(__file__).parents[2] / "docs" / "conformance" / "judging.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/en/explanations/judging.md").read_text("utf-8")
 
 
 def rows(first: str) -> list[list[str]]:

@@ -192,7 +192,8 @@ def _total(rows: list[Row]) -> str:
     said = []
     for count in sorted({row["threads"] for row in own}):
         here = [r for r in (ratio(row) for row in own if row["threads"] == count) if r is not None]
-        said.append(say("{} on {} thread(s) ({} rows)", f"{mean(here):.2f}", count, len(here)))
+        text = "{} on {} thread ({} rows)" if count == 1 else "{} on {} threads ({} rows)"
+        said.append(say(text, f"{mean(here):.2f}", count, len(here)))
     total = (
         "Against the faster of the two, element-wise arithmetic, casts, reductions, indices and "
         "movement together: {}."
