@@ -185,6 +185,8 @@ def test_the_language_changes_and_the_page_stays(tab: Tab, path: str) -> None:
     page.locator(".suanzi-language").first.click()
     page.wait_for_url(f"**/zh/{path}.html")
     assert page.locator("html").get_attribute("lang") == "zh"
+    menu = page.locator(".md-tabs__link").all_inner_texts()
+    assert [one.strip() for one in menu] == ["首页", "教程", "指南", "参考", "原理"]
     page.locator(".suanzi-language").first.click()
     page.wait_for_url(f"**/en/{path}.html")
 
