@@ -34,7 +34,7 @@ from suanzi.cli.catalogue import counts, entries, entry
 from suanzi.cli.helping import translated_help
 from suanzi.cli.printing import number as _number
 from suanzi.cli.printing import show as _print
-from suanzi.cli.printing import show_json as _print_json
+from suanzi.cli.printing import show_json
 from suanzi.cli.printing import show_rows as _show_rows
 from suanzi.cli.streams import console, print_no_more, repair_streams
 from suanzi.cli.typed import Flag, Json, Op, Operand, Python, Rules
@@ -243,7 +243,7 @@ def rules(name: str | None = None, *, json: Json = False) -> int:
     chosen = rule_sets() if name is None else (name,)
     facts = [facts_of(_rules(one)) for one in chosen]
     if json:
-        _print_json(facts if name is None else facts[0])
+        show_json(facts if name is None else facts[0])
     elif name is None:
         header = ("name", "title", "version", "dtypes", "source")
         rows = [[str(f[k]) if k != "dtypes" else str(len(f[k])) for k in header] for f in facts]
@@ -277,7 +277,7 @@ def dtypes(*, json: Json = False) -> int:
             "names": {document: name for document, name in names.items() if name != dt.name},
         })  # fmt: skip
     if json:
-        _print_json(rows)
+        show_json(rows)
         return ANSWER
     header = ("name", "kind", "code", "bits", "bytes", "min", "max", "eps", "also called")
     lines = []
@@ -317,7 +317,7 @@ def ops(
     found = entries(category, minimal=minimal, missing=missing, of=catalogue)
     count = counts(found)
     if json:
-        _print_json({"counts": count, "interfaces": [one.to_dict() for one in found]})
+        show_json({"counts": count, "interfaces": [one.to_dict() for one in found]})
         return ANSWER
     header = ("clause", "name", "category", "direction", "minimal", "implemented")
     rows = [[_number(one.to_dict()[key]) for key in header] for one in found]
@@ -351,7 +351,7 @@ def op(name: str, *, json: Json = False) -> int:
     """
     found = entry(name)
     if json:
-        _print_json(found.to_dict(bounds=True))
+        show_json(found.to_dict(bounds=True))
         return ANSWER
     _show_rows((), found.said())
     for part in found.said_documentation():
@@ -417,7 +417,7 @@ def live(
             from suanzi._files import write_file
 
             write_file(write, asked.text)
-        _print_json(asked.to_dict()) if json else print(asked)
+        show_json(asked.to_dict()) if json else print(asked)
         return DIFFERENCE if asked.differences else ANSWER
     with _render.waiting(say(f"asking {framework}")):
         found = run_live(framework, rules=rules and _rules(rules), python=python, device=device)
@@ -429,7 +429,7 @@ def live(
 def demo(*, json: Json = False) -> int:
     """Show the main questions that suanzi answers, each with a small example."""
     if json:
-        _print_json(sz.explain_all(sz.int32, sz.bfloat16).to_dict())
+        show_json(sz.explain_all(sz.int32, sz.bfloat16).to_dict())
         return ANSWER
     cli_demo.show(_print)
     return ANSWER

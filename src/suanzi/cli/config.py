@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json as _json
-
 from suanzi._lang import said
 from suanzi._text import columns
+from suanzi.cli.printing import show_json
 from suanzi.cli.typed import Json
 from suanzi.libraries import config as _config
 
@@ -19,5 +18,8 @@ def config(*, json: Json = False) -> int:
     ```
     """
     found = _config.config()
-    print(_json.dumps(found, indent=2) if json else columns(said(_config.lines(found))))
+    if json:
+        show_json(found)
+    else:
+        print(columns(said(_config.lines(found))))
     return 0

@@ -64,16 +64,15 @@ def command_of(app: App) -> Callable[..., int]:
 
 
 def _run(app: App, target: str | None, command: str | None) -> int:
-    import json
-
     from suanzi.agents.schemas import NAMES, schema
     from suanzi.agents.skill import text, write
+    from suanzi.cli.printing import show_json
     from suanzi.status import InvalidArgument
 
     if command is not None:
         if target is not None:
             raise InvalidArgument("skill: --schema prints a schema; leave the file out.")
-        print(json.dumps(schema(command), indent=2, ensure_ascii=False))
+        show_json(schema(command))
         return 0
     content = text({name: options_of(app, name) for name in NAMES})
     if target is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
 from suanzi._lang import said, say
-from suanzi._text import columns
 from suanzi.cli import render
+from suanzi.cli.printing import show_json, show_rows
 from suanzi.cli.typed import Json
 from suanzi.status import InvalidArgument
 
@@ -53,9 +52,9 @@ def listed(*, json: Json = False) -> int:
 
     found = every()
     if json:
-        _print_json([one.to_dict() for one in found])
+        show_json([one.to_dict() for one in found])
         return 0
-    _show(
+    show_rows(
         said([("name", "version", "title")])[0],
         [(one.name, one.version, one.title) for one in found],
     )
@@ -75,9 +74,9 @@ def show(name: Name, *, op: Operator = None, json: Json = False) -> int:
 
     found = criterion(name)
     if json:
-        _print_json(found.to_dict())
+        show_json(found.to_dict())
     else:
-        _show((), said(_lines(found, op)))
+        show_rows((), said(_lines(found, op)))
     return 0
 
 
@@ -117,9 +116,9 @@ def diff(
 
     found = compare(a, b, op=op, dtypes=_several(dtype))
     if json:
-        _print_json(found.to_dict())
+        show_json(found.to_dict())
     else:
-        _show((), said(found.lines(), names=(0,)))
+        show_rows((), said(found.lines(), names=(0,)))
     return int(bool(found))
 
 
@@ -148,7 +147,7 @@ def holes(name: Name, *, op: str, dtype: str = "bfloat16", json: Json = False) -
     with render.waiting(say(f"trying wrong outputs of {op}")):
         found = [holes_of(name, op, one) for one in _several(dtype)]
     if json:
-        _print_json([one.to_dict() for one in found] if len(found) > 1 else found[0].to_dict())
+        show_json([one.to_dict() for one in found] if len(found) > 1 else found[0].to_dict())
     elif render.for_a_person():
         for one in found:
             print(one.title)
@@ -164,14 +163,3 @@ def _several(dtypes: str) -> list[str]:
     if not found:
         raise InvalidArgument("standards: --dtype is empty; give dtypes joined by commas: f16,bf16")
     return found
-
-
-def _show(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if render.for_a_person():
-        render.rows(header, rows)
-    else:
-        print(columns([header, *rows] if header else rows))
-
-
-def _print_json(data: Any) -> None:
-    print(json_module.dumps(data, indent=2, ensure_ascii=False))
