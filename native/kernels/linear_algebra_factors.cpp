@@ -410,12 +410,14 @@ void invert(const T* left, i64 step, const T* reciprocals, i64 n, i64 first, i64
 }
 
 #include "kernels/linear_algebra_reflections.inc"
+#include "kernels/linear_algebra_roots.inc"
 
 template <class T>
 FactorKernels<T> of_type() {
-  return {&pack<T>,      &unpack<T>,   &largest_row<T>, &largest_column<T>,   adder<T>(),
-          &factorise<T>, &exchange<T>, &solve_lower<T>, &solve_upper<T>,      &dot<T>,
-          &negate<T>,    &invert<T>,   &reflect<T>,     &copy_reflections<T>, &join_reflections<T>};
+  return {&pack<T>,      &unpack<T>,     &largest_row<T>, &largest_column<T>,   adder<T>(),
+          &factorise<T>, &exchange<T>,   &solve_lower<T>, &solve_upper<T>,      &dot<T>,
+          &negate<T>,    &invert<T>,     &reflect<T>,     &copy_reflections<T>, &join_reflections<T>,
+          &take_root<T>, &solve_root<T>, &pack_rows<T>};
 }
 
 }  // namespace

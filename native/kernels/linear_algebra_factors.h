@@ -55,6 +55,13 @@ struct FactorKernels {
                            T* v, T* transposed);
   // -t, column by column, of which the reflections of a block are 1 - v t v*, from v* v.
   void (*join_reflections)(const T* products, const T* taus, T* t);
+  // The root L (Cholesky) of a square of a panel, in place, its diagonal's reciprocals, and -L at left[i step + j].
+  // Returns the first pivot that is not positive, counted from 1, or 0.
+  int (*take_root)(T* a, std::int64_t count, T* reciprocals, T* left, std::int64_t step);
+  // What is L's in a panel below: x of x L* = c, in place, from -L and the reciprocals; and -x at left[i step + j].
+  void (*solve_root)(const T* root, std::int64_t step, const T* reciprocals, std::int64_t count, T* x, T* left);
+  // To one panel from rows that are `step` apart.
+  void (*pack_rows)(const T* from, std::int64_t step, std::int64_t rows, std::int64_t columns, T* to);
 };
 
 struct FactorTables {

@@ -3,7 +3,7 @@
 #include "calls/arguments.h"
 #include "calls/fast_function.h"
 #include "calls/promoted.h"
-#include "ops/linear_algebra_panels.h"
+#include "ops/linear_algebra_roots.h"
 #include "ops/linear_algebra_shared.h"
 #include "ops/linear_algebra_small.h"
 
@@ -107,31 +107,56 @@ PyObject* lu(const Tensor& mat) {
 
 // Rows one behind the other are the columns of the transpose, which has the other triangle; its factor is the transpose
 // of the one that is wanted. again(a) writes the matrix once more.
+template <class T>
+int call_potrf(T* a, std::int64_t n, bool upper) {
+  char triangle = upper ? 'L' : 'U';
+  int order = static_cast<int>(n), info = 0;
+  call_lapack<T>(Lapack::potrf, &triangle, &order, a, &order, &info);
+  for (std::int64_t j = 0; j < n && !info; ++j) {
+    T* column = a + j * n;
+    if (upper) std::fill(column, column + j, T{});
+    else std::fill(column + j + 1, column + n, T{});
+    // A NaN or an infinity, wherever it was, has reached the diagonal.
+    if (!std::isfinite(std::abs(column[j]))) info = static_cast<int>(j) + 1;
+  }
+  return info;
+}
+
+template <class T>
+bool wants_panel_root(std::int64_t n) {
+  if constexpr (is_complex<T>) return false;
+  else return PanelRoot<T>::is_wanted(n);
+}
+template <class T>
+std::size_t root_workspace(std::int64_t n) {
+  if constexpr (!is_complex<T>)
+    if (wants_panel_root<T>(n)) return PanelRoot<T>(n).workspace();
+  return 0;
+}
+
 template <class T, class Again>
-Verdict take_root(T* a, std::int64_t n, bool upper, Again&& again) {
+Verdict take_root(T* a, std::int64_t n, bool upper, std::byte* memory, Again&& again) {
   auto make_diagonal_real = [&] {
     if constexpr (is_complex<T>)
       for (std::int64_t j = 0; j < n; ++j) a[j * n + j] = a[j * n + j].real();  // the other part is not read
   };
   make_diagonal_real();
-  char triangle = upper ? 'L' : 'U';
-  int order = static_cast<int>(n), info = 0;
-  call_lapack<T>(Lapack::potrf, &triangle, &order, a, &order, &info);
-  if (info < 0) return verdict_of(info, Reason::refused);
-  std::int64_t minor = info;
-  for (std::int64_t j = 0; j < n && !minor; ++j) {
-    T* column = a + j * n;
-    if (upper) std::fill(column, column + j, T{});
-    else std::fill(column + j + 1, column + n, T{});
-    // A NaN or an infinity, wherever it was, has reached the diagonal.
-    if (!std::isfinite(std::abs(column[j]))) minor = j + 1;
+  int info = 0;
+  if constexpr (is_complex<T>) {
+    info = call_potrf(a, n, upper);
+  } else if (wants_panel_root<T>(n)) {
+    PanelRoot<T> panels(n);
+    panels.begin_in(memory);
+    info = panels.run(a, upper);
+  } else {
+    info = call_potrf(a, n, upper);
   }
-  if (!minor) return {};
+  if (info <= 0) return verdict_of(info, Reason::refused);
   again(a);
   make_diagonal_real();
   for (std::int64_t j = 0; j < n; ++j)
     if (!all_finite(a + j * n + (upper ? j : 0), upper ? n - j : j + 1)) return {Reason::not_finite};
-  return {Reason::not_positive_definite, static_cast<double>(minor)};
+  return {Reason::not_positive_definite, static_cast<double>(info)};
 }
 
 PyObject* cholesky(const Tensor& mat, bool upper) {
@@ -141,14 +166,16 @@ PyObject* cholesky(const Tensor& mat, bool upper) {
   if (x.rows != x.columns) return nullptr;
   if (!is_possible(outcome, x)) return outcome.raise();
   PyObject* made = new_matrices(x, x.computed, 2, x.rows, x.columns, false);
-  bool good = made && with_matrices(x, elements<std::byte>(made), false, [&]<class T>(const T* from, T* data) {
-                return compute_matrices(
-                    outcome, x, from, data, false, cube(x) / 3, 0, Threads::of_lapack,
-                    [&](auto& kernels, auto* mats, auto* made, std::int64_t, std::size_t count) {
-                      return kernels.cholesky(mats, made, static_cast<int>(x.rows), upper, count);
-                    },
-                    [&](std::int64_t, T* a, std::byte*, auto& again) { return take_root(a, x.rows, upper, again); });
-              });
+  bool good =
+      made && with_matrices(x, elements<std::byte>(made), false, [&]<class T>(const T* from, T* data) {
+        return compute_matrices(
+            outcome, x, from, data, false, cube(x) / 3, root_workspace<T>(x.rows),
+            wants_panel_root<T>(x.rows) ? Threads::of_ours : Threads::of_lapack,
+            [&](auto& kernels, auto* mats, auto* made, std::int64_t, std::size_t count) {
+              return kernels.cholesky(mats, made, static_cast<int>(x.rows), upper, count);
+            },
+            [&](std::int64_t, T* a, std::byte* work, auto& again) { return take_root(a, x.rows, upper, work, again); });
+      });
   return rounded_or_raised(good, made, mat.dtype, outcome);
 }
 

@@ -1,4 +1,4 @@
-"""7.2.17.3, .5, .7, .9: lu, qr, solve and inverse of matrices that are shared among threads."""
+"""7.2.17.3 to .5, .7, .9: factors, solve and inverse of matrices that are shared among threads."""
 
 from __future__ import annotations
 
@@ -153,3 +153,54 @@ def test_a_large_matrix_is_factorised_by_halves() -> None:
         found.append((lu.numpy().tobytes(), ipiv.numpy().tobytes()))
     assert found[0] == found[1]
     assert np.abs(multiplied(lu, ipiv) - array).max() <= 4000 * np.finfo(np.float32).eps
+
+
+def definite(n: int, dt: sz.DType) -> Any:
+    array = sample((n, n), dt).astype(float)
+    return (array @ array.T + n**0.5 * np.eye(n)).astype(str(dt))
+
+
+@pytest.mark.parametrize("n", [25, 32, 33, 48, 65, 200, 257, 1040])
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64], ids=str)
+def test_cholesky_by_blocks_of_one_triangle(dt: sz.DType, n: int) -> None:
+    array, eps = definite(n, dt), np.finfo(str(dt)).eps
+    for upper in (False, True):
+        other = np.tril_indices(n, -1) if upper else np.triu_indices(n, 1)
+        given = array.copy()
+        given[other] = np.nan
+        found = []
+        for threads in (1, 3, 7) if n in (200, 1040) else (1,):
+            sz.set_num_threads(threads)
+            factor = sz.cholesky("U" if upper else "L", sz.tensor(given)).numpy()
+            found.append(factor.tobytes())
+        assert len(set(found)) == 1
+        assert not factor[other].any()
+        lower = (factor.T if upper else factor).astype(float)
+        assert np.abs(lower @ lower.T - array).max() <= (n + 1) * eps * array.diagonal().max()
+
+
+@pytest.mark.parametrize("upper", ["L", "U"])
+def test_cholesky_names_the_first_minor_on_any_thread(upper: str) -> None:
+    for at in (0, 31, 32, 100, 255):
+        array = definite(256, sz.float64)
+        array[at, at] = -1 if at else 0
+        array[200, 200] = -1
+        for threads in (1, 5):
+            sz.set_num_threads(threads)
+            with pytest.raises(sz.InvalidArgument, match=f"order {min(at, 200) + 1}"):
+                sz.cholesky(upper, sz.tensor(array))
+    array[0, 0] = 1
+    for bad in (np.nan, np.inf):
+        array[150, 40] = array[40, 150] = bad
+        with pytest.raises(sz.InvalidArgument, match="finite|NaN"):
+            sz.cholesky(upper, sz.tensor(array))
+
+
+@pytest.mark.parametrize("dt", [sz.float32, sz.float64], ids=str)
+def test_cholesky_at_the_ends_of_the_range(dt: sz.DType) -> None:
+    array, info = definite(100, dt), np.finfo(str(dt))
+    for power in (info.minexp + 20, info.maxexp - 20):
+        scale = np.ldexp(np.ones((), str(dt)), power)
+        lower = sz.cholesky("L", sz.tensor(array * scale)).numpy().astype(np.longdouble)
+        error = np.abs(lower @ lower.T / np.longdouble(scale) - array).max()
+        assert error <= 101 * info.eps * array.diagonal().max()
