@@ -283,10 +283,7 @@ def test_interrupted(tmp_path: Path, jobs: str, by: int) -> None:
         r"^interrupted \(by hand\), incomplete: \d interfaces? not finished$", out, re.M
     )
     assert "Interrupted. So far: conforms" in out
-    until = time.monotonic() + 20
-    while _runs(pid) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert not _runs(pid)
+    assert ends(pid)
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
@@ -296,7 +293,7 @@ def test_interrupted_in_the_middle_of_an_interface(tmp_path: Path, jobs: str) ->
     subject = WRONG.replace('if op == "sub"', count) + "\ncalls = 0\n"
     options = ("--op", "add,sub", "--jobs", jobs, "--timeout", "3000")
     files = ("--json", "out.json", "--report", "out.html", "--junit", "out.xml")
-    status, out, err, _ = interrupted(tmp_path, subject, *SMALL[:4], *options, *files)
+    status, out, err, pid = interrupted(tmp_path, subject, *SMALL[:4], *options, *files)
     assert (status, err) == (3, "")
     assert "interrupted (by hand), incomplete: 2 interfaces not finished" in out
     data = json.loads((tmp_path / "out.json").read_text())
@@ -305,6 +302,7 @@ def test_interrupted_in_the_middle_of_an_interface(tmp_path: Path, jobs: str) ->
     assert data["settings"]["interrupted"] == "by hand"
     assert "Interrupted, and incomplete" in (tmp_path / "out.html").read_text()
     assert 'name="interrupted"' in (tmp_path / "out.xml").read_text()
+    assert ends(pid)
 
 
 def test_interrupted_before_it_begins(tmp_path: Path) -> None:
@@ -313,6 +311,14 @@ def test_interrupted_before_it_begins(tmp_path: Path) -> None:
     status, out, err, pid = interrupted(tmp_path, loading)
     assert (status, out, err) == (3, "", "suanzi: interrupted\n")
     assert not _runs(pid)
+
+
+def ends(pid: int) -> bool:
+    """Whether a process ends soon."""
+    until = time.monotonic() + 20
+    while _runs(pid) and time.monotonic() < until:
+        time.sleep(0.1)
+    return not _runs(pid)
 
 
 def _runs(pid: int) -> bool:

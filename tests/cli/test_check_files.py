@@ -101,7 +101,7 @@ def test_frozen_cases_compare_with_those_made_now(
 
 @pytest.mark.parametrize(
     ("closed", "jobs"),
-    [(">&-", "1"), ("<&- >&- 2>&-", "2")],
+    [(">&-", "1"), (">&- 2>&-", "1"), ("<&- >&- 2>&-", "1"), ("<&- >&- 2>&-", "2")],
 )
 def test_closed_streams(tmp_path: Path, closed: str, jobs: str) -> None:
     arguments = [*SMALL[:-1], jobs, "--op", "sub", "--json", str(tmp_path / "out.json")]

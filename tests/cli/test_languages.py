@@ -7,12 +7,13 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from helpers.sentences import HOME, everywhere, shape, strings_of
+from helpers.sentences import HOME, everywhere, in_code, in_template, shape, strings_of
 from suanzi import _lang
 from suanzi._lang import LANGUAGES, MARK, catalogue, described, docstrings, language, read, say
 from suanzi._lang.choosing import choose, split
@@ -68,14 +69,18 @@ def keys(name: str) -> dict[str, str]:
 # ---- catalogues ----------------------------------------------------------------------------------
 
 
+def _missing(name: str, texts: dict[str, str]) -> dict[str, str]:
+    """Return the texts that have no translation, and where they stand."""
+    known = {shape(key) for key in keys(name)}
+    return {text: where for text, where in texts.items() if text not in known}
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_sentence_is_translated(name: str) -> None:
-    known = {shape(key) for key in keys(name)}
-    missing = {text: where for text, where in everywhere().items() if text not in known}
-    assert not missing
+    assert not _missing(name, everywhere())
 
 
-def _untranslated(module: str) -> list[str]:
+def _untranslated(file: Path) -> list[str]:
     """Return the sentences of a module that neither have a translation nor are a part of one."""
     known = "\n".join(key.replace("{s}", "") for key in keys("zh"))
 
@@ -86,12 +91,13 @@ def _untranslated(module: str) -> list[str]:
         parts = (part.strip(" .,;:()-\n") for part in re.split(r"\{s?\}", text))
         return all(part in known for part in parts if re.search("[a-z]+ [a-z]+", part))
 
-    texts = strings_of(HOME / f"{module}.py")
+    texts = strings_of(file)
     return [text for text in texts if not NOT_SENTENCES.search(text) and not is_known(text)]
 
 
 def test_sentences_of_data_are_translated() -> None:
-    missing = {module: found for module in SOURCES if (found := _untranslated(module))}
+    files = (HOME / f"{module}.py" for module in SOURCES)
+    missing = {file.stem: found for file in files if (found := _untranslated(file))}
     assert not missing
 
 
@@ -133,14 +139,17 @@ def test_no_text_is_translated_twice(name: str) -> None:
     assert [key for key, count in counted.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
-def test_marks_agree(file: Path) -> None:
-    wrong = [
+def _with_other_marks(texts: dict[str, str]) -> list[str]:
+    return [
         key
-        for key, text in read(file).items()
+        for key, text in texts.items()
         if set(MARK.findall(key.replace("{s}", ""))) != set(MARK.findall(text))
     ]
-    assert not wrong
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_marks_agree(file: Path) -> None:
+    assert not _with_other_marks(read(file))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem}")
@@ -160,21 +169,45 @@ def _words() -> set[str]:
     return found | set(LETTERS.findall(project.read_text("utf-8").lower()))
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_no_translation_is_unused(name: str) -> None:
+def _unused(texts: Iterable[str]) -> list[str]:
+    """Return the texts that nobody says: they have a word that is nowhere."""
     used = set(everywhere())
     stale = []
-    for key in keys(name):
+    for key in texts:
         words = LETTERS.findall(MARK.sub(" ", key.replace("{s}", "")).lower())
         if shape(key) not in used and not set(words) <= _words():
             stale.append(key)
-    assert not stale
+    return stale
 
 
-def test_a_planted_fault_is_found() -> None:
-    assert shape("{i} case{s} of {0}") == "{} case{s} of {}"
-    assert "Nothing was tested." in keys("zh")
-    assert "Nothing at all was tested." not in {shape(key) for key in keys("zh")}
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_translation_is_unused(name: str) -> None:
+    assert not _unused(keys(name))
+
+
+PLANTED = """
+def told(n: int) -> None:
+    say(f"{n} zeppelin{'s' * (n != 1)} passed")
+    say("It is a zither." if n else "Nothing was tested.")
+    map(say, ("A zebra.",))
+    said([("a zinnia", "passed")])
+    raise ValueError("nobody translates errors")
+"""
+
+
+def test_planted_faults_are_found(tmp_path: Path) -> None:
+    """Of each of the checks above, in sentences that are given in every way."""
+    module, template = tmp_path / "told.py", tmp_path / "page.j2"
+    module.write_text(PLANTED)
+    template.write_text("{{ say('Nothing was tested.') }} {{ say(n ~ ' zeppelins flew') }}")
+    texts = dict.fromkeys(in_code(module), "told") | dict.fromkeys(in_template(template), "page")
+    assert _missing("zh", texts) == {
+        "{} zeppelin{s} passed": "told", "It is a zither.": "told", "A zebra.": "told",
+        "a zinnia": "told", "{} zeppelins flew": "page"}  # fmt: skip
+    assert _untranslated(module) == ["It is a zither.", "a zinnia"]
+    assert _with_other_marks({"{i} case{s} of {0}": "{0} 中的 {i} 个", "{i} of {0}": "{0} 个"}) == [
+        "{i} of {0}"]  # fmt: skip
+    assert _unused(["Nothing was tested.", "{i} zeppelin{s} passed"]) == ["{i} zeppelin{s} passed"]
 
 
 # ---- texts ---------------------------------------------------------------------------------------

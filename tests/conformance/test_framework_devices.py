@@ -83,10 +83,14 @@ def test_a_device_is_part_of_the_title() -> None:
     assert backend("torch", device="cpu") == backend("torch")
 
 
-@pytest.mark.parametrize("title", ["numpy", "paddle", "package.module:Adapter"])
-def test_who_has_no_devices(title: str) -> None:
-    with pytest.raises(InvalidArgument, match="is not tested on a device 'cuda'.*torch: cuda"):
-        backend(title, device="cuda")
+@pytest.mark.parametrize(
+    ("title", "device"),
+    [("numpy", "cuda"), ("paddle", "cuda"), ("suanzi", "tpu"), ("package.module:Adapter", "cuda")],
+)
+def test_who_has_no_devices(title: str, device: str) -> None:
+    said = f"{title} is not tested on a device '{device}'.*suanzi: cpu, cluster.*torch: cuda"
+    with pytest.raises(InvalidArgument, match=said):
+        backend(title, device=device)
 
 
 def test_tensors_are_made_on_the_device_that_is_tested(fake: Backend) -> None:
