@@ -268,9 +268,10 @@ def test_repeat(dt: sz.DType) -> None:
         n = a.size if axis is None else a.shape[axis]
         for counts in (2, 0, rng.integers(0, 3, n), np.zeros(n, int), np.array([2])):
             repeats = counts if isinstance(counts, int) else sz.tensor(counts)
-            got = xp.repeat(x, repeats, axis=axis)
-            assert got.dtype is dt
-            assert same(got, np.repeat(a, counts, axis))
+            for laid_out in (x, sz.contiguous(x)):
+                got = xp.repeat(laid_out, repeats, axis=axis)
+                assert got.dtype is dt
+                assert same(got, np.repeat(a, counts, axis))
     wide = made(dt, (3, 70), 7)  # whose rows are copied as a whole
     assert same(xp.repeat(wide, 2, axis=0), np.repeat(exact(wide), 2, 0))
     assert same(xp.repeat(wide.T, 0, axis=1), np.repeat(exact(wide.T), 0, 1))

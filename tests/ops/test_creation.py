@@ -171,6 +171,13 @@ def test_a_limit_missed_by_rounding_is_reached_and_nothing_lies_beyond() -> None
     assert sz.range(0, 2**24, 4, sz.float32).shape == (2**22 + 1,)
 
 
+@pytest.mark.parametrize("first", [0, 3, -40, 2.0**20])
+@pytest.mark.parametrize("step", [0.1, 1 / 3, -0.7, 1 + 2.0**-23, 3, 2.0**-5])
+def test_range_of_float32_is_rounded_once(first: float, step: float) -> None:
+    found = sz.range(first, first + 99.5 * step, step, sz.float32)
+    assert found.tolist() == (first + step * np.arange(100)).astype(np.float32).tolist()
+
+
 def test_range_over_more_than_half_of_all_floats() -> None:
     big = 1.7e308
     for found, wanted in zip(sz.range(-big, big, 1e308, sz.float64).tolist(),
