@@ -209,8 +209,9 @@ def mutants_of(path: Path) -> Iterator[tuple[int, int, int, str, str]]:
 
 
 def drawn(files: list[Path], most: int, seed: int) -> list[Mutant]:
-    """Draw changes that do not overlap, of every file alike."""
+    """Draw changes that do not overlap, of every file alike, or of some if there are more files."""
     random = Random(seed)
+    random.shuffle(files)
     places = [[(path, m) for m in mutants_of(path)] for path in files]
     for of_file in places:
         random.shuffle(of_file)
