@@ -102,7 +102,7 @@ def test_devices_and_streams() -> None:
     assert x.to_device("cpu", stream=None) is x
     with pytest.raises(sz.InvalidArgument, match="stream is 1"):
         x.to_device("cpu", stream=1)
-    with pytest.raises(sz.InvalidArgument, match="device is 'npu'"):
+    with pytest.raises(sz.InvalidArgument, match="zeros: no provider for npu is installed"):
         xp.zeros(2, device="npu")
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from suanzi import _core
 from suanzi._hints import shown, way_to_the_host
 from suanzi.array_api.declare import RULES
-from suanzi.device import Device, DeviceLike
+from suanzi.device import Device, DeviceLike, provider_of, upload
 from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.promote.questions import result_type
@@ -29,7 +30,7 @@ from suanzi.tensors.tensor import Tensor
 
 Axes = int | tuple[int, ...] | None
 HERE = Device("cpu")
-"""The only device of the namespace."""
+"""The device of what is made without one."""
 REAL = frozenset({"bool", "int", "uint", "float"})
 NUMERIC = frozenset({"int", "uint", "float", "complex"})
 FLOATING = frozenset({"float", "complex"})
@@ -134,16 +135,35 @@ def dtype_or(function: str, given: DTypeLike | None, otherwise: DType) -> DType:
     return found
 
 
-def check_device(function: str, device: DeviceLike | None) -> None:
-    """Raise unless a device is the only one of the namespace, or None."""
-    if device is None:
-        return
+def device_of(function: str, device: DeviceLike | None) -> Device:
+    """Return the device that is meant; None is the CPU."""
     try:
-        found = Device(device)
+        return HERE if device is None else Device(device)
     except StatusError as error:
         raise type(error)(f"{function}: {error}") from None
-    if found != HERE:
-        raise InvalidArgument(f"{function}: device is {str(found)!r}; arrays here are on 'cpu'.")
+
+
+def provider_for(function: str, device: DeviceLike | None) -> tuple[Device, Any]:
+    """Return the device that is meant, and who provides it: nobody if it is the CPU."""
+    place = device_of(function, device)
+    try:
+        return place, provider_of(place)
+    except StatusError as error:
+        raise type(error)(f"{function}: {error}") from None
+
+
+def placed(function: str, made: Tensor, device: DeviceLike | None) -> Tensor:
+    """Return a tensor of the host on the device that is meant; None is the host."""
+    if device is None:
+        return made
+    place, provider = provider_for(function, device)
+    if provider is None:
+        return made
+    try:
+        there: Tensor = upload(_core.as_array_api(made), place, provider)
+    except StatusError as error:
+        raise type(error)(f"{function}: {error}") from None
+    return there
 
 
 def copy_argument(function: str, copy: Any) -> bool | None:

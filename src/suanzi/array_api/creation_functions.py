@@ -9,21 +9,24 @@ from typing import Any, TypeAlias
 from suanzi import _core
 from suanzi._hints import shown
 from suanzi._numpy import np
+from suanzi.array_api.along import repeated
 from suanzi.array_api.arguments import (
     array_argument,
-    check_device,
     copy_argument,
+    device_of,
     double,
     dtype_or,
+    placed,
+    provider_for,
     shape_of,
 )
 from suanzi.array_api.declare import RULES, function
-from suanzi.device import DeviceLike
+from suanzi.device import DeviceLike, create
 from suanzi.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
 from suanzi.dtypes import bool as bool_
 from suanzi.ops.creation_wanted import line, number_argument, scalar_argument
 from suanzi.resolve.scalars import flag_argument, integer_argument
-from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch
+from suanzi.status import AllocFailed, InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack as exchanged
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import from_python, tensor
@@ -63,7 +66,10 @@ def asarray(
     Tensor([[1, 2],
             [3, 4]], dtype=float8_e5m2)
     """
-    check_device("asarray", device)
+    if device is not None:
+        if copy is False and provider_for("asarray", device)[1] is not None:
+            _refuse_copy(copy, f"to {device}")
+        return placed("asarray", asarray(obj, dtype=dtype, copy=copy), device)
     target = None if dtype is None else dtype_or("asarray", dtype, float32)
     if type(obj) in (list, tuple, bool, int, float, complex):
         _refuse_copy(copy, "of Python's numbers")
@@ -125,8 +131,10 @@ def _shared(obj: Any) -> Tensor | None:
 @function
 def from_dlpack(x: Any, /, *, device: Place = None, copy: bool | None = None) -> Tensor:
     """Return a tensor that shares the memory of another library's array, or a copy with `copy`."""
-    check_device("from_dlpack", device)
-    return exchanged(x, copy=copy_argument("from_dlpack", copy))
+    made = exchanged(x, copy=copy_argument("from_dlpack", copy))
+    if device is None or made.device == device_of("from_dlpack", device):
+        return made
+    return placed("from_dlpack", made, device) if type(made) is Tensor else made.to_device(device)
 
 
 # ---- of one value --------------------------------------------------------------------------------
@@ -135,22 +143,22 @@ def from_dlpack(x: Any, /, *, device: Place = None, copy: bool | None = None) ->
 @function
 def empty(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new uninitialised tensor."""
-    check_device("empty", device)
-    return _core.empty(shape_of("empty", "shape", shape), dtype_or("empty", dtype, float32))
+    wanted, dt = shape_of("empty", "shape", shape), dtype_or("empty", dtype, float32)
+    return _core.empty(wanted, dt) if device is None else _filled("empty", wanted, 0, dt, device)
 
 
 @function
 def zeros(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new tensor of zeros, float32 unless `dtype` is given."""
-    check_device("zeros", device)
-    return _core.full(shape_of("zeros", "shape", shape), dtype_or("zeros", dtype, float32), 0)
+    wanted, dt = shape_of("zeros", "shape", shape), dtype_or("zeros", dtype, float32)
+    return _core.full(wanted, dt, 0) if device is None else _filled("zeros", wanted, 0, dt, device)
 
 
 @function
 def ones(shape: Shape, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return a new tensor of ones, float32 unless `dtype` is given."""
-    check_device("ones", device)
-    return _core.full(shape_of("ones", "shape", shape), dtype_or("ones", dtype, float32), 1)
+    wanted, dt = shape_of("ones", "shape", shape), dtype_or("ones", dtype, float32)
+    return _core.full(wanted, dt, 1) if device is None else _filled("ones", wanted, 1, dt, device)
 
 
 @function
@@ -162,35 +170,35 @@ def full(
     >>> sz.array_api.full((2,), 7), sz.array_api.full(2, 0.5).dtype
     (Tensor([7, 7], dtype=int64), suanzi.float32)
     """
-    check_device("full", device)
     number = number_argument("full", "fill_value", fill_value)
-    return _filled(
-        "full", shape_of("full", "shape", shape), number, dtype_or("full", dtype, _alone(number))
-    )
+    dt = dtype_or("full", dtype, _alone(number))
+    return _filled("full", shape_of("full", "shape", shape), number, dt, device)
 
 
 @function
 def empty_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return an uninitialised tensor with the shape and dtype of another."""
-    check_device("empty_like", device)
     x = array_argument("empty_like", "x", x)
-    return _core.empty(x.shape, dtype_or("empty_like", dtype, x.dtype))
+    dt = dtype_or("empty_like", dtype, x.dtype)
+    return (
+        _core.empty(x.shape, dt)
+        if device is None
+        else _filled("empty_like", x.shape, 0, dt, device)
+    )
 
 
 @function
 def zeros_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return zeros with the shape and dtype of another tensor."""
-    check_device("zeros_like", device)
     x = array_argument("zeros_like", "x", x)
-    return _core.full(x.shape, dtype_or("zeros_like", dtype, x.dtype), 0)
+    return _filled("zeros_like", x.shape, 0, dtype_or("zeros_like", dtype, x.dtype), device)
 
 
 @function
 def ones_like(x: Tensor, /, *, dtype: DTypeLike = None, device: Place = None) -> Tensor:
     """Return ones with the shape and dtype of another tensor."""
-    check_device("ones_like", device)
     x = array_argument("ones_like", "x", x)
-    return _core.full(x.shape, dtype_or("ones_like", dtype, x.dtype), 1)
+    return _filled("ones_like", x.shape, 1, dtype_or("ones_like", dtype, x.dtype), device)
 
 
 @function
@@ -198,14 +206,28 @@ def full_like(
     x: Tensor, /, fill_value: Number, *, dtype: DTypeLike = None, device: Place = None
 ) -> Tensor:
     """Return a tensor with the shape and dtype of another, filled with a number."""
-    check_device("full_like", device)
     x = array_argument("full_like", "x", x)
     number = number_argument("full_like", "fill_value", fill_value)
-    return _filled("full_like", x.shape, number, dtype_or("full_like", dtype, x.dtype))
+    return _filled("full_like", x.shape, number, dtype_or("full_like", dtype, x.dtype), device)
 
 
-def _filled(op: str, shape: tuple[int, ...], value: Number, dt: DType) -> Tensor:
-    return _core.full(shape, dt, scalar_argument(op, "fill_value", value, dt))
+def _filled(op: str, shape: tuple[int, ...], value: Number, dt: DType, device: Place) -> Tensor:
+    number = scalar_argument(op, "fill_value", value, dt)
+    if device is not None:
+        place, provider = provider_for(op, device)
+        if provider is not None:
+            one = _core.full((), dt, number)
+            given = {"shape": shape, "dtype": dt, "value": one.item(), "min2maj": None}
+            try:
+                made: Any = create("full", place, provider, given)
+            except StatusError as error:
+                raise type(error)(f"{op}: {error}") from None
+            if made is NotImplemented:
+                return placed(op, repeated(one, shape), place)
+            if hasattr(made, "is_array_api"):
+                made.is_array_api = True
+            return made  # type: ignore[no-any-return]
+    return _core.full(shape, dt, number)
 
 
 # ---- of many -------------------------------------------------------------------------------------
@@ -221,7 +243,8 @@ def arange(
     >>> sz.array_api.arange(1, 8, 3), sz.array_api.arange(3, dtype=sz.bfloat16)
     (Tensor([1, 4, 7], dtype=int64), Tensor([0, 1, 2], dtype=bfloat16))
     """
-    check_device("arange", device)
+    if device is not None:
+        return placed("arange", arange(start, stop, step, dtype=dtype), device)
     if stop is None:
         start, stop = 0, start
     given = {"start": start, "stop": stop, "step": step}
@@ -268,7 +291,9 @@ def linspace(
     >>> sz.array_api.linspace(0, 1, 4, endpoint=False)
     Tensor([   0, 0.25,  0.5, 0.75], dtype=float32)
     """
-    check_device("linspace", device)
+    if device is not None:
+        made = linspace(start, stop, num, dtype=dtype, endpoint=endpoint)
+        return placed("linspace", made, device)
     first = number_argument("linspace", "start", start)
     last = number_argument("linspace", "stop", stop)
     count = integer_argument("linspace", "num", num)
@@ -312,7 +337,8 @@ def eye(
     Tensor([[0, 1, 0],
             [0, 0, 1]], dtype=float32)
     """
-    check_device("eye", device)
+    if device is not None:
+        return placed("eye", eye(n_rows, n_cols, k=k, dtype=dtype), device)
     rows, columns = shape_of(
         "eye", "n_rows, n_cols", (n_rows, n_rows if n_cols is None else n_cols)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.array_api.arguments import array_argument, check_device, copy_argument, dtype_or
+from suanzi.array_api.arguments import array_argument, copy_argument, dtype_or, placed
 from suanzi.array_api.declare import RULES, function
 from suanzi.device import DeviceLike
 from suanzi.dtypes import DType, DTypeLike, float32, part
@@ -29,17 +29,16 @@ def astype(
     >>> xp.astype(xp.asarray([257, -1]), xp.bfloat16)
     Tensor([256,  -1], dtype=bfloat16)
     """
-    check_device("astype", device)
     x = array_argument("astype", "x", x)
     target = dtype_or("astype", dtype, float32)
     if target is x.dtype:
-        return copied(x) if copy_argument("astype", copy) else x
+        return placed("astype", copied(x) if copy_argument("astype", copy) else x, device)
     if x.dtype.kind == "complex" and target.kind not in ("complex", "bool"):
         raise TypeMismatch(
             f"astype: x is {x.dtype} and dtype {target}, which has no imaginary part. Take "
             "real(x) first."
         )
-    return _core.cast(x, target, False)
+    return placed("astype", _core.cast(x, target, False), device)
 
 
 def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
@@ -48,7 +47,7 @@ def can_cast(from_: DTypeLike | Tensor, to: DTypeLike, /) -> bool:
     >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float32, xp.bfloat16)
     (True, False)
     """
-    source = from_.dtype if isinstance(from_, Tensor) else dtype_or("can_cast", from_, float32)
+    source = _dtype_of("can_cast", from_)
     target = dtype_or("can_cast", to, float32)
     try:
         return promoted(source, target, rules=RULES) is target
@@ -62,7 +61,7 @@ def finfo(type: DTypeLike | Tensor, /) -> limits_of_floats:
     >>> sz.array_api.finfo(sz.complex64).dtype, sz.array_api.finfo(sz.float8_e4m3fn).max
     (suanzi.float32, 448.0)
     """
-    dt = type.dtype if isinstance(type, Tensor) else dtype_or("finfo", type, float32)
+    dt = _dtype_of("finfo", type)
     if not dt.exponent_bits:
         raise TypeMismatch(f"finfo: {dt} is not a floating-point dtype; use iinfo.")
     return limits_of_floats(part(dt))
@@ -74,7 +73,7 @@ def iinfo(type: DTypeLike | Tensor, /) -> limits_of_integers:
     >>> sz.array_api.iinfo(sz.int4).min
     -8
     """
-    dt = type.dtype if isinstance(type, Tensor) else dtype_or("iinfo", type, float32)
+    dt = _dtype_of("iinfo", type)
     if dt.kind not in ("int", "uint"):
         raise TypeMismatch(f"iinfo: {dt} is not an integer dtype; use finfo.")
     return limits_of_integers(dt)
@@ -98,3 +97,11 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if not arrays_and_dtypes:
         raise InvalidArgument("result_type: it takes one array or dtype at least.")
     return promoted(*arrays_and_dtypes, rules=RULES)
+
+
+def _dtype_of(function: str, x: Any) -> DType:
+    """Return a dtype, or that of a tensor on any device."""
+    if isinstance(x, Tensor) or hasattr(type(x), "__suanzi_operator__"):
+        found: DType = x.dtype
+        return found
+    return dtype_or(function, x, float32)

@@ -44,6 +44,8 @@ FUNCTIONS: dict[str, Operator] = {}
 """The functions by name, as they were declared."""
 OTHERS: dict[str, Callable[..., Any]] = {}
 """What they do with tensors that compute operators themselves; :mod:`others` has them."""
+SYMBOLS: dict[str, str] = {}
+"""The functions that Python's symbols mean, by the operators behind the symbols."""
 
 
 def elementwise(
@@ -66,6 +68,8 @@ def elementwise(
         declared = _record(
             function, dtypes=tuple(dtypes), kernel=kernel, ulp=ulp, operator_class=promotes
         )
+        if symbol:
+            SYMBOLS[symbol] = declared.key
         made = with_kernel(declared, function, own_body, symbol=symbol)
         registry.FUNCTIONS[declared.key] = made
         return made
@@ -75,7 +79,8 @@ def elementwise(
 
 def declare_symbol(symbol: str, name: str) -> None:
     """Declare the function that a symbol of Python means under the rules `array_api`."""
-    _core.declare_symbol(symbol, registry.FUNCTIONS[FUNCTIONS[name].key], RULES)
+    SYMBOLS[symbol] = FUNCTIONS[name].key
+    _core.declare_symbol(symbol, registry.FUNCTIONS[SYMBOLS[symbol]], RULES)
 
 
 def _record(function: Callable[..., Any], **facts: Any) -> Operator:
@@ -87,11 +92,32 @@ def _record(function: Callable[..., Any], **facts: Any) -> Operator:
     return declared
 
 
+def _nested(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """Return the arguments that override functions, also those in lists of lists."""
+    found, level = overriding(args, kwargs), args
+    while not found and any(isinstance(x, list | tuple) and x for x in level):
+        level = tuple(one for x in level if isinstance(x, list | tuple) for one in x)[:_LISTED]
+        found = overriding(level, {})
+    return found
+
+
+_LISTED = 1 << 16
+"""Elements of lists that are looked at: a list may contain itself."""
+
+
 def function(function: F) -> F:
-    """Declare a function in Python; see :mod:`suanzi.array_api.others` for other tensors."""
+    """Declare a function in Python; see :mod:`suanzi.array_api.others` for other tensors.
+
+    A tensor with ``__suanzi_function__(key, args, kwargs)`` computes it, or returns NotImplemented.
+    """
     name, declared = function.__name__, _record(function)
 
     def override(*args: Any, **kwargs: Any) -> Any:
+        for x in _nested(args, kwargs):
+            own = getattr(x, "__suanzi_function__", None)
+            made = NotImplemented if own is None else own(declared.key, args, kwargs)
+            if made is not NotImplemented:
+                return made
         other = OTHERS.get(name)
         if other is None:
             types = sorted({type(x).__name__ for x in overriding(args, kwargs)})

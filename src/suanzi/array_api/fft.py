@@ -15,7 +15,14 @@ from typing import Any
 from suanzi import _core
 from suanzi._hints import nearest, shown
 from suanzi.array_api.along import DEFAULT_FLOAT, computed, counting
-from suanzi.array_api.arguments import FLOATING, array_argument, axes_of, double, dtype_or
+from suanzi.array_api.arguments import (
+    FLOATING,
+    array_argument,
+    axes_of,
+    double,
+    dtype_or,
+    placed,
+)
 from suanzi.array_api.declare import function
 from suanzi.dtypes import DTypeLike, complex_of, float64, part
 from suanzi.libraries import fft as transforms
@@ -253,7 +260,7 @@ def _frequencies(function: str, numbers: Tensor, n: int, d: Any, dtype: Any, dev
     if dt.kind != "float":
         raise TypeMismatch(f"{function}: dtype is {dt}; it must be real and floating-point.")
     made = converted(computed("div", converted(numbers, float64), double(function, "d", d) * n), dt)
-    return made if device is None else made.to_device(device)
+    return placed(function, made, device)
 
 
 def _shifted(function: str, x: Any, axes: Any, by: Any) -> Tensor:

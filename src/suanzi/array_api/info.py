@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from suanzi.array_api.arguments import HERE, check_device
+from suanzi.array_api.arguments import HERE, device_of
 from suanzi.array_api.declare import EVERY
-from suanzi.device import Device, DeviceLike
+from suanzi.device import Device, DeviceLike, devices
 from suanzi.dtypes import DType, complex64, float32, int64, isdtype, widened
 from suanzi.shapes import MAX_NDIM
 
@@ -32,12 +32,12 @@ class Info:
         return HERE
 
     def devices(self) -> tuple[Device, ...]:
-        """Return the devices of the namespace."""
-        return (HERE,)
+        """Return the devices that tensors can be on, as :func:`suanzi.devices`."""
+        return devices()
 
     def default_dtypes(self, *, device: DeviceLike | None = None) -> dict[str, DType]:
         """Return the dtypes of what is made without one."""
-        check_device("__array_namespace_info__", device)
+        device_of("__array_namespace_info__", device)
         return {
             "real floating": float32,
             "complex floating": complex64,
@@ -49,7 +49,7 @@ class Info:
         self, *, device: DeviceLike | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
         """Return the dtypes of the standard by name: all, or those of a kind (``"integral"``)."""
-        check_device("__array_namespace_info__", device)
+        device_of("__array_namespace_info__", device)
         return _of_kind([d for d in EVERY if d not in _MORE], kind)
 
     def more_dtypes(self, *, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:

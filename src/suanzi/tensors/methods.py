@@ -282,15 +282,28 @@ def _of(x: Any, name: str) -> Callable[..., Tensor]:
         real = registry.call("cast", x, float32)
         return lambda x, **kwargs: _of(real, name)(real, **kwargs)
     function = namespace_function(name)
-    is_other = hasattr(x, "__suanzi_operator__")
-    return registry.FUNCTIONS[function.key] if is_other else function.function
+    if not hasattr(x, "__suanzi_operator__"):
+        return function.function
+    own = registry.FUNCTIONS[function.key]
+    return (
+        own
+        if not hasattr(x, "is_array_api")
+        else lambda *args, **kwargs: _marked(own(*args, **kwargs), x)
+    )
+
+
+def _marked(made: Any, x: Any) -> Any:
+    """Return a tensor of a device, of the array API's namespace if another is."""
+    made.is_array_api = x.is_array_api
+    return made
 
 
 def call(name: str, x: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call an operator on a tensor; if the array API's namespace made that, also the result."""
     made = registry.FUNCTIONS[name](x, *args, **kwargs)
-    is_array_api = getattr(x, "is_array_api", False)  # no tensor of blocks is
-    return _core.as_array_api(made, x) if is_array_api else made
+    if not getattr(x, "is_array_api", False):  # no tensor of blocks is
+        return made
+    return _marked(made, x) if hasattr(x, "__suanzi_operator__") else _core.as_array_api(made, x)
 
 
 def _kept(keepdims: bool, same: Any) -> bool:

@@ -23,6 +23,8 @@ from suanzi.torch import (  # noqa: F401
     elements,
     matrices,
     models,
+    namespace,
+    namespace_numbers,
     nn_activations,
     nn_alignments,
     nn_attention,

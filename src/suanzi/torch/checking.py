@@ -28,6 +28,13 @@ _ENOUGH = 4096
 _INDICES = ("index", "indices", "target", "targets")
 """Operands whose elements are indices: 0 is always one."""
 
+_MATRICES = {
+    f"array_api:{name}"
+    for name in ("cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_power",
+                 "pinv", "slogdet", "solve")
+}  # fmt: skip
+"""Functions of matrices that not every matrix has a result of."""
+
 NEGATIVE = Operator("negative", "-", operator.neg, (), "negative", None)
 
 
@@ -49,9 +56,8 @@ def signature(key: str) -> inspect.Signature:
 def parameters(key: str) -> tuple[str, ...]:
     """Return the names of the parameters of an operator that can be given by position."""
     known = signature(key).parameters.values()
-    return tuple(p.name for p in known if p.kind is not p.KEYWORD_ONLY) if all(
-        p.kind is not p.KEYWORD_ONLY for p in known
-    ) else ()  # fmt: skip
+    one = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return tuple(p.name for p in known) if all(p.kind in one for p in known) else ()
 
 
 class Shape:
@@ -128,7 +134,11 @@ def _stand_in(op: Operator, name: str, x: Any) -> Any:
         return type(x)(_stand_in(op, name, one) for one in x)
     if not isinstance(x, Shape):
         return x
-    if op.form == "matrix" and len(x.shape) >= 2 and x.dtype.kind != "bool":
+    if (
+        (op.form == "matrix" or op.key in _MATRICES)
+        and len(x.shape) >= 2
+        and x.dtype.kind != "bool"
+    ):
         return _identities(x)
     is_index = name in _INDICES and x.dtype.kind in ("int", "uint")
     one = _core.full((), x.dtype, 0 if is_index else 1)

@@ -13,6 +13,7 @@ from suanzi.dtypes import DType, iinfo
 from suanzi.ops.rounding import RoundMode
 from suanzi.resolve import domains
 from suanzi.status import InvalidArgument
+from suanzi.torch import complexes  # noqa: F401 - which declares kernels of complex numbers
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import SUANZI, TORCH, carried, carrier, lane, resolved
 from suanzi.torch.kernels import COMPARISONS, KERNELS, Loop, maximum, minimum, shifted

@@ -292,8 +292,6 @@ def negative(loop: Loop, x: Lanes) -> Lanes:
 @kernel("sign")
 def sign(loop: Loop, x: Lanes) -> Lanes:
     """Return 1, 0 or -1; NaN for NaN."""
-    if loop.kind == "complex":
-        raise loop.call.missing("it is not adapted for complex numbers")
     if loop.is_uint64:
         return (x != 0).to(x.dtype)
     found = (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
@@ -438,7 +436,7 @@ def _round(x: torch.Tensor) -> torch.Tensor:
     return torch.round(x)
 
 
-def _root(x: torch.Tensor) -> torch.Tensor:
+def root(x: torch.Tensor) -> torch.Tensor:
     """Return square roots, correctly rounded: on CPUs PyTorch's are sometimes off by an ULP."""
     if x.dtype is torch.float32 and x.device.type == "cpu":
         return torch.sqrt(x.to(torch.float64)).to(torch.float32)
@@ -454,8 +452,8 @@ def _root(x: torch.Tensor) -> torch.Tensor:
     return torch.where(plain, torch.ldexp(better, (exponent - odd) // 2), found)
 
 
-kernel("sqrt")(_function(_root))
-kernel("rsqrt")(_function(lambda x: 1 / _root(x), wide=True))
+kernel("sqrt")(_function(root))
+kernel("rsqrt")(_function(lambda x: 1 / root(x), wide=True))
 
 
 @kernel("nextafter")

@@ -249,11 +249,10 @@ def eig(call: Call, mat: torch.Tensor) -> Any:
     return tuple(torch.linalg.eig(_matrices(call, "mat", mat)))
 
 
-_SINGULAR = "mat is singular: it has no inverse."
-
-
-def _check_singular(call: Call, x: torch.Tensor) -> None:
+def check_singular(call: Call, x: torch.Tensor, info: torch.Tensor, name: str) -> None:
     """Report matrices that are singular to the precision of their dtype, however scaled."""
+    words = f"{name} is singular: it has no inverse."
+    _report(call, info, words)
     for axis in (-1, -2):
         largest = x.abs().amax(axis, keepdim=True)
         usual = (largest > 0) & torch.isfinite(largest)
@@ -262,7 +261,7 @@ def _check_singular(call: Call, x: torch.Tensor) -> None:
     inverted, info = torch.linalg.inv_ex(x)
     sizes = [v.abs().sum(-2).amax(-1) for v in (x, inverted)]
     near = 1 / (sizes[0] * sizes[1]) >= torch.finfo(x.dtype).eps
-    _report(call, ((info != 0) | ~near) & torch.isfinite(sizes[0]), _SINGULAR)
+    _report(call, ((info != 0) | ~near) & torch.isfinite(sizes[0]), words)
 
 
 @way("solve")
@@ -272,8 +271,7 @@ def solve(call: Call, mat: torch.Tensor, rhs: torch.Tensor, adjoint: bool) -> An
     x = x.mH if adjoint else x
     row = b.dim() == 1
     made, info = torch.linalg.solve_ex(x, b[..., None] if row else b)
-    _report(call, info, _SINGULAR)
-    _check_singular(call, x)
+    check_singular(call, x, info, "mat")
     return made[..., 0] if row else made
 
 
@@ -282,8 +280,7 @@ def inverse(call: Call, mat: torch.Tensor) -> Any:
     """Return inverse matrices."""
     x = _matrices(call, "mat", mat)
     made, info = torch.linalg.inv_ex(x)
-    _report(call, info, _SINGULAR)
-    _check_singular(call, x)
+    check_singular(call, x, info, "mat")
     return made
 
 

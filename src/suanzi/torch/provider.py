@@ -47,7 +47,9 @@ class Provider:
     def upload(self, tensor: Tensor, device: Device) -> TorchTensor:
         """Return a copy of a tensor of the host on a device."""
         torch_dtype(tensor.dtype)
-        return self._made(device, lambda place: placed(tensor, place))
+        made = self._made(device, lambda place: placed(tensor, place))
+        made.is_array_api = tensor.is_array_api
+        return made
 
     def take(self, data: Any, dtype: DType | None, device: Device) -> Any:
         """Return a copy of a tensor of PyTorch, or of another device of it, without the host."""

@@ -57,10 +57,11 @@ def reduce(call: Call, input: torch.Tensor, mode: Any, axis: Any, keep_dims: boo
     shape = reduced_shape(tuple(input.shape), axes, bool(keep_dims))
     if not axes:
         input, axes = input.reshape(1), [0]
-    return _combined(call, how, input, dt, axes).reshape(shape)
+    return combined(call, how, input, dt, axes).reshape(shape)
 
 
-def _combined(call: Call, how: ReduceMode, x: torch.Tensor, dt: DType, axes: list[int]) -> Any:
+def combined(call: Call, how: ReduceMode, x: torch.Tensor, dt: DType, axes: list[int]) -> Any:
+    """Combine elements of a dtype along axes."""
     if how is ReduceMode.SUM or how is ReduceMode.MEAN:
         if dt.kind in ("bool", "int", "uint"):
             wide = x.to(torch.int64) if dt.kind == "bool" else lanes(x, dt)

@@ -69,14 +69,23 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if call.exact and call.results and not any(math.prod(r.shape) for r in call.results):
         empty = [torch.empty(r.shape, dtype=TORCH[r.dtype], device=call.place)
                  for r in call.results]  # fmt: skip
-        return _wrapped(call, like, empty[0] if isinstance(like, Tensor) else empty)
+        return _marked(op, _wrapped(call, like, empty[0] if isinstance(like, Tensor) else empty))
     if arguments.get("accumulate", "default") != "default":
         raise not_supported(op, device, "PyTorch has no exact sums")
     plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
     made = _by_kernels(call, plain, args, kwargs) if usable(call.place.type) else None
     if made is None:
         made = in_name_of(op, device, lambda: function(call, **plain))
-    return _wrapped(call, like, made)
+    return _marked(op, _wrapped(call, like, made))
+
+
+def _marked(op: Operator, made: Any) -> Any:
+    """Return outputs, marked as tensors of the array API's namespace if they are."""
+    if op.rules is not None:
+        for x in made if isinstance(made, list | tuple) else (made,):
+            if isinstance(x, TorchTensor):
+                x.is_array_api = True
+    return made
 
 
 # ---- kernels of suanzi's own ---------------------------------------------------------------------
@@ -101,7 +110,7 @@ def _by_kernels(
         plan = None if planner is None else planner(call, **plain)
         if plan is not None:
             made = plan.run(plan.operands)
-            _keep(plan, TorchTensor(made, call.device), op.key, args, kwargs)
+            _keep(plan, _marked(op, TorchTensor(made, call.device)), op.key, args, kwargs)
             return made
         quick = FAST.get(key) or FAST.get(shared)
         with torch.no_grad():
@@ -352,7 +361,7 @@ def _wrapped(call: Call, like: Any, made: Any) -> Any:
     for x in made:
         result = next(dtypes, last) if x is not None else None
         parts.append(None if result is None else wrapped(call.device, _in_dtype(x, result.dtype)))
-    return type(like)(parts)
+    return like._make(parts) if hasattr(like, "_make") else type(like)(parts)
 
 
 def _in_dtype(x: torch.Tensor, dt: DType) -> torch.Tensor:

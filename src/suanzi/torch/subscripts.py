@@ -145,7 +145,7 @@ def _advanced(x: TorchTensor, plain: torch.Tensor, parts: list[Any]) -> tuple[to
                     )
                 axis += index.dim()
             else:
-                index = _within(index, x.shape[axis])
+                index = within(index, x.shape[axis])
                 axis += 1
             made.append(index)
     return plain, tuple(made)
@@ -181,10 +181,14 @@ def _index(x: TorchTensor, part: Any) -> torch.Tensor:
     return index if dt.kind == "bool" else cast(index, dt, dtypes.int64)
 
 
-def _within(index: torch.Tensor, n: int) -> torch.Tensor:
-    out = (index < -n) | (index >= n)
+def within(
+    index: torch.Tensor, n: int, title: str = "x[key]: an index", least: int | None = None
+) -> torch.Tensor:
+    """Return indices along an axis; those out of range are reported, and 0."""
+    low = -n if least is None else least
+    out = (index < low) | (index >= n)
     pending.add(out.any(), lambda: OutOfRange(
-        f"x[key]: an index is out of range for an axis of size {n} (valid: {-n} to {n - 1})."
+        f"{title} is out of range for an axis of size {n} (valid: {low} to {n - 1})."
     ))  # fmt: skip
     if not n and index.numel():
         pending.check(index.device)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from suanzi import _core
+from suanzi import _core, registry
+from suanzi.array_api.declare import RULES, SYMBOLS
 from suanzi.device import Device, DeviceLike
 from suanzi.dtypes import DType, DTypeLike
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
+from suanzi.promote.context import get_promotion
 from suanzi.registry import LOADERS
 from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.elsewhere import Elsewhere
@@ -61,6 +63,7 @@ class TorchTensor(Elsewhere):
         self._dtype = SUANZI[plain.dtype]
         self._shape = tuple(plain.shape)
         self._likeness = 0
+        self.is_array_api = False
 
     @classmethod
     def made(cls, plain: torch.Tensor, like: TorchTensor) -> TorchTensor:
@@ -68,6 +71,7 @@ class TorchTensor(Elsewhere):
         one = cls.__new__(cls)
         one._plain, one._device, one._dtype = plain, like._device, like._dtype
         one._shape, one._likeness = like._shape, like._likeness
+        one.is_array_api = like.is_array_api
         return one
 
     @property
@@ -133,7 +137,8 @@ class TorchTensor(Elsewhere):
         """Return a copy on the CPU; errors of calls on the device are raised here."""
         forks.check(self.plain.device)
         pending.check(self.plain.device)
-        return fetched(self.plain)
+        made = fetched(self.plain)
+        return _core.as_array_api(made) if self.is_array_api else made
 
     def to_device(self, device: DeviceLike, /, *, stream: object = None) -> Any:
         """Return the tensor on a device: itself if it is there, else a copy."""
@@ -149,7 +154,10 @@ class TorchTensor(Elsewhere):
 
         provider = provider_of(place)
         made = NotImplemented if provider is None else take(self, None, place, provider)
-        return self.to_host().to_device(place) if made is NotImplemented else made
+        if made is NotImplemented:
+            return self.to_host().to_device(place)
+        made.is_array_api = self.is_array_api
+        return made
 
     def to_torch(self) -> torch.Tensor:
         """Return the tensor of PyTorch on the same memory."""
@@ -161,8 +169,14 @@ class TorchTensor(Elsewhere):
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
-    def __dlpack__(self, **kwargs: Any) -> object:
-        return resolved(self.plain).__dlpack__(**kwargs)
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+    ) -> object:  # fmt: skip
+        given: dict[str, Any] = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        if stream is not None or self.plain.is_cuda:
+            given["stream"] = stream
+        return resolved(self.plain).__dlpack__(**given)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, number = self.plain.__dlpack_device__()
@@ -209,10 +223,43 @@ class TorchTensor(Elsewhere):
     ) -> Any:
         return _Running.run(name, args, kwargs)
 
+    def __suanzi_function__(
+        self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Compute a function of the array API; with ``device=``, move what comes of it there."""
+        given = dict(kwargs)
+        device = given.pop("device", None)
+        if name == "array_api:asarray" and args and isinstance(args[0], list | tuple):
+            made = self._stacked(args[0], **given)
+        else:
+            made = _Running.run(name, args, given)
+        return made if device is None else made.to_device(device)
+
+    def _stacked(self, obj: Any, *, dtype: DTypeLike = None, copy: bool | None = None) -> Any:
+        """Return lists of tensors and numbers as one tensor of this device."""
+        if copy is False:
+            raise InvalidArgument("asarray: copy is False, and a copy is needed of a list.")
+        asarray = registry.FUNCTIONS["array_api:asarray"]
+        parts = [x if isinstance(x, TorchTensor) else asarray(x, device=self.device) for x in obj]
+        made = registry.FUNCTIONS["array_api:stack"](parts)
+        return made if dtype is None else registry.FUNCTIONS["array_api:astype"](made, dtype)
+
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        made = super()._call(name, *args, **kwargs)
+        made.is_array_api = self.is_array_api
+        return made
+
+    def _of_symbol(self, name: str, operands: tuple[Any, ...]) -> Any:
+        """Call what a symbol means: for tensors of the array API's namespace, its function."""
+        if any(getattr(x, "is_array_api", False) for x in operands) or get_promotion() is RULES:
+            return registry.FUNCTIONS[SYMBOLS[name]](*operands)
+        return registry.call(name, *operands)
+
     # ---- Python ----------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> TorchTensor:
         made: TorchTensor = _Running.get(self, key)
+        made.is_array_api = self.is_array_api
         return made
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -243,7 +290,9 @@ class TorchTensor(Elsewhere):
             )
         return int(self)
 
-    def __neg__(self) -> TorchTensor:
+    def __neg__(self) -> Any:
+        if self.is_array_api:
+            return self._of_symbol("negative", (self,))
         made = _Running.again("negative", (self,), {})
         return _Running.run("negative", (self,), {}) if made is NotImplemented else made
 
