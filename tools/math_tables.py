@@ -246,6 +246,7 @@ def sixteenths_in_single() -> Iterator[str]:
     yield polynomial("hyperbolic_cosine_f32", hyperbolic_cosine, tiny, half_log**2, 2, True)
     yield polynomial("hyperbolic_sine_f32", hyperbolic_sine, tiny, half_log**2, 1, True)
     yield polynomial("hyperbolic_arctangent_f32", hyperbolic_arctangent, tiny, third**2, 3, True)
+    yield polynomial("hyperbolic_arctangent_f64", hyperbolic_arctangent, tiny, third**2, 10, False)
 
 
 def slices_in_single() -> Iterator[str]:
