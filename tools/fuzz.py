@@ -18,6 +18,12 @@ What is found is made as simple as it can be and printed as Python to paste.
     python tools/fuzz.py --seconds 300 --processes 16
     python tools/fuzz.py --seed 7 --only 12345          # one call again, here
     python tools/fuzz.py --storm --seconds 300 --processes 16
+
+With `--device torch:cpu`, or `--device cuda`, each call is made on that device, too, and compared
+with the CPU's answer: the same status, bits or bounds as the page of devices states. Its storm
+makes the calls there alone.
+
+    python tools/fuzz.py --device torch:cpu --seconds 300
 """
 
 from __future__ import annotations
@@ -32,6 +38,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for each core
 
+from fuzzing.devices import use
 from fuzzing.judging import Finding
 from fuzzing.making import NAMES, call_of
 from fuzzing.processes import HANG, Place, Run, said
@@ -48,10 +55,13 @@ def main(words: list[str] | None = None) -> int:
     if unknown:
         sys.exit(f"no operator of this program: {', '.join(unknown)}")
     names = tuple(n for n in NAMES if any(fnmatch.fnmatchcase(n, p) for p in patterns))
-    gait = (Storm if args.storm else Walk)(args.seed, names)
+    if args.device:
+        use(args.device)
+        names = tuple(n for n in names if not n.startswith("core."))  # which has no devices
+    gait = (Storm if args.storm else Walk)(args.seed, names, args.device)
     if args.only is not None:
         again = _storm_again if isinstance(gait, Storm) else _again
-        return again(args.seed, args.only, names)
+        return again(args.seed, args.only, names, args.device)
     run = Run(args, gait)
     # A shell lets what it has in the background ignore the first.
     for end in (signal.SIGINT, signal.SIGTERM):
@@ -80,13 +90,14 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", type=int, help="make the calls of this number again, and shrink what is found"
     )
+    parser.add_argument("--device", default="", help="make calls there and compare: torch:cpu")
     parser.add_argument("--findings", type=int, default=20, help="stop after so many")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     return parser.parse_args(words)
 
 
-def _again(seed: int, index: int, names: tuple[str, ...]) -> int:
-    call = call_of(seed, index, names)
+def _again(seed: int, index: int, names: tuple[str, ...], device: str) -> int:
+    call = call_of(seed, index, names, device)
     found = in_child(call, HANG)
     if not isinstance(found, Finding):
         print(f"# call {index} of seed {seed}: {found}\n{as_python(call)}")
@@ -95,8 +106,8 @@ def _again(seed: int, index: int, names: tuple[str, ...]) -> int:
     return 1
 
 
-def _storm_again(seed: int, index: int, names: tuple[str, ...]) -> int:
-    storm = Storm(seed, names)
+def _storm_again(seed: int, index: int, names: tuple[str, ...], device: str) -> int:
+    storm = Storm(seed, names, device)
     everything = storm.everything(index)
     if not everything:
         print(f"# call {index} of seed {seed}: nothing is found")

@@ -68,6 +68,10 @@ def verdict(call: Call) -> str | Finding:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
+            if call.device:
+                from fuzzing import devices
+
+                return devices.verdict(call)
             return _verdict(call)
         except Found as found:
             return found.finding

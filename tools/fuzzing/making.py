@@ -62,10 +62,12 @@ class Call:
     check: str = ""
     """With what it is compared besides its row-major copies."""
     seed: int = field(default=0, compare=False)
+    device: str = ""
+    """Where it is made, too, to be compared with the CPU's answer."""
 
 
-def call_of(seed: int, index: int, names: tuple[str, ...] = NAMES) -> Call:
-    """Return the call of a number.
+def call_of(seed: int, index: int, names: tuple[str, ...] = NAMES, device: str = "") -> Call:
+    """Return the call of a number; on a device, in a form that has tensors there.
 
     >>> call_of(1, 2) == call_of(1, 2)
     True
@@ -73,11 +75,13 @@ def call_of(seed: int, index: int, names: tuple[str, ...] = NAMES) -> Call:
     random = Random(f"{seed}/{index}")
     op = random.choice(names)
     form = form_of(random, op)
+    if device and form in ("in place", "sparse", "quantised"):
+        form = "python"
     arguments = arguments_of(random, op, form)
     return Call(
         op, form, random.choice(RULES), arguments, random.random() < 0.2,
         random.choice(("threads", "level", "blocks", "numpy", "numpy", "interface")),
-        random.getrandbits(32),
+        random.getrandbits(32), device,
     )  # fmt: skip
 
 

@@ -168,7 +168,8 @@ def as_python(call: Call) -> str:
     """Return a call to paste."""
     arguments = dict(call.arguments)
     case = Case(call.op, "fuzz", "any", call.form, arguments, lambda: (), rules=call.rules)
-    if call.form != "interface" or any(isinstance(x, Code) for x in arguments.values()):
+    has_code = any(isinstance(x, Code) for x in arguments.values())
+    if call.form != "interface" or call.device or has_code:
         return _written(call)
     return reproduction(case, _SUANZI, facts_of(_SUANZI))
 
@@ -185,7 +186,9 @@ def _written(call: Call) -> str:
             more = {"layout": x.layout, "scale": x.scale, "zero_point": x.zero_point}
             more["sparse"] = x.sparse
             given = "".join(f", {n}={v!r}" for n, v in more.items() if v not in (None, "dense"))
-            return f'create(Data({x.dtype!r}, {x.shape}, bytes.fromhex("{x.raw.hex()}"){given}))'
+            there = f".to_device({call.device!r})" if call.device else ""
+            raw = f'bytes.fromhex("{x.raw.hex()}")'
+            return f"create(Data({x.dtype!r}, {x.shape}, {raw}{given})){there}"
         if isinstance(x, list):
             return "[" + ", ".join(text(v) for v in x) + "]"
         return x.text if isinstance(x, Code) else _number(x)

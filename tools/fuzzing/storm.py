@@ -16,6 +16,7 @@ import numpy as np
 
 import suanzi as sz
 from fuzzing.batch import CALLS, Batch, digest, memory_of, oddities, pool
+from fuzzing.devices import moved, use
 from fuzzing.judging import Finding, is_pythons, verdict
 from fuzzing.making import NAMES
 from fuzzing.processes import Place, Tell, Worker, limited
@@ -27,6 +28,8 @@ SOUND_EVERY = 16
 COMPARED_EVERY = 4096
 """Calls between two that the careful gait makes, too."""
 _INTERNAL = sz.Status.INTERNAL_ERROR
+_COPIED = 1 << 20
+"""Elements of a tensor that is moved to a device; a view may repeat one element for ever."""
 _SEARCH = 40
 """Seconds to look for the calls that matter."""
 
@@ -39,8 +42,8 @@ class Storm:
     )  # fmt: skip
     room = 2 << 30  # the threads of sixteen cores take addresses, too
 
-    def __init__(self, seed: int, names: tuple[str, ...]) -> None:
-        self.seed, self.names = seed, names
+    def __init__(self, seed: int, names: tuple[str, ...], device: str = "") -> None:
+        self.seed, self.names, self.device = seed, names, device
         self._seen: set[tuple[str, str]] = set()
         pool(), oddities()  # once, before there are processes
 
@@ -48,6 +51,8 @@ class Storm:
         """Be quiet for all calls at once."""
         warnings.simplefilter("ignore")
         np.seterr(all="ignore")
+        if self.device:
+            use(self.device)
         self._pool = memory_of(given for given, _ in pool())
         self._before = digest(self._pool)
 
@@ -77,6 +82,12 @@ class Storm:
                 worker.at[1] = number
                 family, names, pairs = batch.drawn(number)
                 operators[family.op] += 1
+                if self.device:
+                    try:
+                        pairs = [(_there(given, self.device), written) for given, written in pairs]
+                    except (sz.StatusError, MemoryError):  # a dtype that the device has not
+                        counted["TypeError"] += 1
+                        continue
                 how, found = _outcome(family, names, pairs)
                 if isinstance(found, Finding):
                     if (family.op, found.kind) not in told:
@@ -84,11 +95,11 @@ class Storm:
                     told.add((family.op, found.kind))
                     continue
                 counted[how] += 1
-                if how == "gives" and number % SOUND_EVERY == 0:
+                if how == "gives" and number % SOUND_EVERY == 0 and not self.device:
                     wrong = unsound(family, names, [given for given, _ in pairs], found)
                     if wrong:
                         tell(Place(index, number), Finding("unsound", wrong))
-        if (index * CALLS) % COMPARED_EVERY == 0:
+        if (index * CALLS) % COMPARED_EVERY == 0 and not self.device:
             compared = verdict(batch.written(index % CALLS))
             if isinstance(compared, Finding):
                 tell(Place(index, index % CALLS), compared)
@@ -173,6 +184,13 @@ class Storm:
         return "\n".join(lines)
 
 
+def _there(x: Any, device: str) -> Any:
+    """Return an argument with its tensors on a device, if they are of a size to be copied."""
+    if type(x) is sz.Tensor and x.size > _COPIED:
+        raise sz.TypeMismatch("too large to be copied")
+    return moved(x, device) if not isinstance(x, list) else [_there(one, device) for one in x]
+
+
 def _outcome(family: Any, names: tuple[str, ...], pairs: list[Any]) -> tuple[str, Any]:
     """Make a call: return how it ended, and the answer or a finding."""
     placed = 0
@@ -194,6 +212,10 @@ def _outcome(family: Any, names: tuple[str, ...], pairs: list[Any]) -> tuple[str
             return "TypeError", None
         return "", Finding("foreign", f"{type(error).__name__}: {error}"[:400])
     if family.form != "interface":
+        try:
+            sz.synchronize()
+        except sz.StatusError as error:
+            return error.status.name, None
         return "gives", answer
     status = answer[0]
     if status is sz.Status.SUCCESS:

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cached_property
 
 import suanzi as sz
+from fuzzing.devices import COUNTERS, use
 from fuzzing.judging import Finding, verdict
 from fuzzing.making import call_of
 from fuzzing.processes import Place, Tell, Worker
@@ -18,11 +19,11 @@ TRUTH_EVERY = 50
 class Walk:
     """One call, compared."""
 
-    counters = ("gives", *sorted(s.name for s in sz.Status), "TypeError", "truth")
+    counters = ("gives", *sorted(s.name for s in sz.Status), "TypeError", "truth", *COUNTERS)
     room = 3 << 30
 
-    def __init__(self, seed: int, names: tuple[str, ...]) -> None:
-        self.seed, self.names = seed, names
+    def __init__(self, seed: int, names: tuple[str, ...], device: str = "") -> None:
+        self.seed, self.names, self.device = seed, names, device
 
     @cached_property
     def _seen(self) -> set[tuple[str, str]]:
@@ -31,10 +32,12 @@ class Walk:
     def begin(self) -> None:
         """Let calls have threads."""
         sz.set_num_threads(2)
+        if self.device:
+            use(self.device)
 
     def make(self, index: int, worker: Worker, tell: Tell) -> None:
         """Make a call and compare it, or try cases of the kit."""
-        if index % TRUTH_EVERY == TRUTH_EVERY - 1:
+        if index % TRUTH_EVERY == TRUTH_EVERY - 1 and not self.device:
             from fuzzing import truth
 
             n, wrong = truth.tried(self.seed, index, self.names)
@@ -42,7 +45,7 @@ class Walk:
             for found in wrong:
                 tell(Place(index), found)
             return
-        said = verdict(call_of(self.seed, index, self.names))
+        said = verdict(call_of(self.seed, index, self.names, self.device))
         if isinstance(said, Finding):
             tell(Place(index), said)
         else:
@@ -52,7 +55,7 @@ class Walk:
         """Return the call made as simple as it can be; an operator's second one is only named."""
         if found.kind == "truth":
             return f"# suanzi check --case {found.said.split(': ')[0]}"
-        call = call_of(self.seed, place.index, self.names)
+        call = call_of(self.seed, place.index, self.names, self.device)
         if (call.op, found.kind) in self._seen:
             return f"# {call.op} again"
         self._seen.add((call.op, found.kind))

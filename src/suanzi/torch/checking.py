@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -25,7 +26,7 @@ from suanzi.torch.ways import Result
 
 _ENOUGH = 4096
 """So many elements are computed on the CPU at once, to see what comes of them."""
-_INDICES = ("index", "indices", "target", "targets")
+_INDICES = ("index", "indices", "sorter", "target", "targets")
 """Operands whose elements are indices: 0 is always one."""
 
 _MATRICES = {
@@ -58,6 +59,16 @@ def parameters(key: str) -> tuple[str, ...]:
     known = signature(key).parameters.values()
     one = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return tuple(p.name for p in known) if all(p.kind in one for p in known) else ()
+
+
+@cache
+def attributes(key: str) -> frozenset[str]:
+    """Return the parameters of an operator that are axes, sizes or other integers, by name."""
+    known = signature(key).parameters.items()
+    return frozenset(name for name, p in known if _INTEGERS.match(str(p.annotation)))
+
+
+_INTEGERS = re.compile(r"(int|bool|Axes|Sizes|Shape|Sequence\[int\]|tuple\[int)\b")
 
 
 class Shape:
@@ -134,11 +145,7 @@ def _stand_in(op: Operator, name: str, x: Any) -> Any:
         return type(x)(_stand_in(op, name, one) for one in x)
     if not isinstance(x, Shape):
         return x
-    if (
-        (op.form == "matrix" or op.key in _MATRICES)
-        and len(x.shape) >= 2
-        and x.dtype.kind != "bool"
-    ):
+    if (op.form == "matrix" or op.key in _MATRICES) and len(x.shape) >= 2:
         return _identities(x)
     is_index = name in _INDICES and x.dtype.kind in ("int", "uint")
     one = _core.full((), x.dtype, 0 if is_index else 1)

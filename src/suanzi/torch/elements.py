@@ -157,6 +157,8 @@ def where_way(call: Call, condition: Any = None, x: Any = None, y: Any = None, *
             parts.append(carried(rounded(number(value, dt, call.place), dt, dt)))
     if not isinstance(condition, torch.Tensor):
         condition = torch.tensor(bool(condition), device=call.place)
+    elif condition.dtype is not torch.bool:
+        condition = cast(condition, call.dtypes["condition"], dtypes.bool)
     made = torch.where(condition, *parts)
     return made if made.dtype is TORCH[dt] else made.view(TORCH[dt])
 

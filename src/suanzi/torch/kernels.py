@@ -17,6 +17,7 @@ from suanzi.dtypes import DType
 from suanzi.status import DivisionByZero, InvalidArgument
 from suanzi.torch import pending, unsigned
 from suanzi.torch.dtypes import TORCH, carried, carrier, resolved
+from suanzi.torch.roots import exact_rest, nearest_root
 from suanzi.torch.ways import Call
 
 Lanes: TypeAlias = torch.Tensor
@@ -188,29 +189,14 @@ def _floor_quotient(x: Lanes, y: Lanes) -> Lanes:
     whole = torch.where(below, -1.0, whole)
     if x.dtype is torch.float64:
         # Rounding may have made it whole: the exact rest says by how much it is off.
-        rest = _rest(a, whole, b)
+        rest = exact_rest(a, whole, b)
         more = rest / b
         step = torch.floor(more)
-        left = _rest(rest, step, b)
+        left = exact_rest(rest, step, b)
         step = torch.where((step == more) & (left != 0) & ((left < 0) != (b < 0)), step - 1, step)
         hidden = (q != 0) & (whole == q) & torch.isfinite(q) & (rest != 0) & torch.isfinite(rest)
         whole = torch.where(hidden, whole + step, whole)
     return whole.to(x.dtype)
-
-
-def _rest(a: torch.Tensor, q: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return a - q * b, exact where it is small: the product in two parts, by Dekker."""
-    product = q * b
-    splitter = 134217729.0  # 2**27 + 1
-
-    def split(v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        scaled = v * splitter
-        high = scaled - (scaled - v)
-        return high, v - high
-
-    (qh, ql), (bh, bl) = split(q), split(b)
-    low = ((qh * bh - product) + qh * bl + ql * bh) + ql * bl
-    return (a - product) - low
 
 
 @kernel("extended:floordiv")
@@ -446,8 +432,7 @@ def root(x: torch.Tensor) -> torch.Tensor:
     mantissa, exponent = torch.frexp(x)
     odd = exponent % 2
     scaled = torch.ldexp(mantissa, odd)  # from 1/2 to 2
-    near = torch.sqrt(scaled)
-    better = near + _rest(scaled, near, near) / (2 * near)
+    better = nearest_root(scaled, torch.sqrt(scaled))
     plain = torch.isfinite(x) & (x > 0)
     return torch.where(plain, torch.ldexp(better, (exponent - odd) // 2), found)
 

@@ -9,11 +9,19 @@ from functools import cache
 
 import torch
 
+from suanzi.status import InvalidArgument
+
 
 @cache
 def usable(kind: str) -> bool:
     """Return whether kernels run on a kind of PyTorch's devices; the first such loads them."""
-    if os.environ.get("SUANZI_TRITON") == "0" or importlib.util.find_spec("triton") is None:
+    chosen = os.environ.get("SUANZI_TRITON", "")
+    if chosen not in ("", "0", "1"):
+        raise InvalidArgument(
+            f"SUANZI_TRITON is {chosen!r}; it must be 0 (no kernels of suanzi's own), 1 (every "
+            "call compiles its kernel) or not set."
+        )
+    if chosen == "0" or importlib.util.find_spec("triton") is None:
         return False
     if os.environ.get("TRITON_INTERPRET") != "1" and not _is_nvidia(kind):
         return False

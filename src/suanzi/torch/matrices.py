@@ -197,7 +197,17 @@ def _matrices(call: Call, name: str, x: torch.Tensor) -> torch.Tensor:
     dt = dtypes.widened(result)
     if call.op.name == "eig" and call.dtypes[name].kind != "complex":
         dt = dtypes.part(dt)
-    return cast(x, call.dtypes[name], dt if dt.kind == "complex" else dtypes.part(dt))
+    made = cast(x, call.dtypes[name], dt if dt.kind == "complex" else dtypes.part(dt))
+    return finite(call, name, made)
+
+
+def finite(call: Call, name: str, x: torch.Tensor) -> torch.Tensor:
+    """Return matrices with zeros for infinities and NaN, which are reported: PyTorch raises."""
+    bad, title = ~torch.isfinite(x), call.op.title
+    pending.add(bad.any(), lambda: InvalidArgument(
+        f"{title}: {name} contains infinities or NaN; its elements must be finite."
+    ))  # fmt: skip
+    return torch.where(bad, torch.zeros_like(x), x)
 
 
 def _report(call: Call, info: torch.Tensor, words: str) -> None:

@@ -10,15 +10,18 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 
 import suanzi
 from suanzi.torch.casts import cast
-from suanzi.torch.elements import lanes
+from suanzi.torch.checking import signature
+from suanzi.torch.elements import lanes, number
 from suanzi.torch.ways import WAYS, Call
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -135,6 +138,10 @@ def _operands(call: Call, arguments: Mapping[str, Any], double: bool) -> dict[st
 def _wide(call: Call, name: str, x: Any, double: bool) -> Any:
     """Return an operand in the promoted dtype, that of the result, computed wide; not an index."""
     dt, target = call.dtypes[name], call.result.dtype
+    is_number = isinstance(x, int | float | np.generic) and name in _numbers(call.op.key)
+    if is_number and target.kind == "float":
+        made = number(x, target, call.place)
+        return made.to(torch.float64) if double and target.bits == 32 else made
     if not isinstance(x, torch.Tensor) or dt.kind == "bool":
         return x
     if name in _INDICES or (name == "target" and call.op.name.startswith(_OF_CLASSES)):
@@ -146,6 +153,13 @@ def _wide(call: Call, name: str, x: Any, double: bool) -> Any:
     made = lanes(cast(x, dt, target), target)
     # PyTorch approximates some activations in float32 by more than their bounds.
     return made.to(torch.float64) if double and target.bits == 32 else made
+
+
+@cache
+def _numbers(key: str) -> frozenset[str]:
+    """Return the operands of an operator that may be numbers, by name."""
+    known = signature(key).parameters.items()
+    return frozenset(name for name, p in known if "TensorLike" in str(p.annotation))
 
 
 _ROUND_ONCE = ("nn:softmax", "nn:log_softmax", "nn:layer_norm")

@@ -17,10 +17,12 @@ from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.status import InvalidArgument
 from suanzi.torch import pending
 from suanzi.torch.casts import cast
+from suanzi.torch.copying import moved
 from suanzi.torch.dtypes import resolved
 from suanzi.torch.elements import lanes, number
 from suanzi.torch.kernels import Loop, maximum, minimum
 from suanzi.torch.matrices import check_singular, product
+from suanzi.torch.matrices import finite as finite_only
 from suanzi.torch.namespace import axes_of, integers, order_of
 from suanzi.torch.reductions import combined
 from suanzi.torch.ways import Call, way
@@ -218,12 +220,7 @@ def _matrices(call: Call, name: str, x: torch.Tensor, finite: bool = True) -> to
     made = cast(x, dt, _float_of(dt))
     if not finite or not dt.exponent_bits:
         return made
-    bad = ~torch.isfinite(made)
-    title = call.op.title
-    pending.add(bad.any(), lambda: InvalidArgument(
-        f"{title}: {name} contains infinities or NaN; its elements must be finite."
-    ))  # fmt: skip
-    return torch.where(bad, torch.zeros_like(made), made)
+    return finite_only(call, name, made)
 
 
 def _wider(x: torch.Tensor) -> torch.Tensor:
@@ -271,7 +268,7 @@ def eig(call: Call, x: torch.Tensor) -> Any:
 @way("array_api:eigh", "array_api:eigvalsh")
 def eigh(call: Call, x: torch.Tensor) -> Any:
     """Return eigenvalues of Hermitian matrices, and eigenvectors; the lower triangle is read."""
-    given = _matrices(call, "x", x)
+    given = _matrices(call, "x", moved(x, torch.tril))
     return torch.linalg.eigh(given) if call.op.name == "eigh" else torch.linalg.eigvalsh(given)
 
 
@@ -302,7 +299,9 @@ def inv(call: Call, x: torch.Tensor) -> Any:
 def solve(call: Call, x1: torch.Tensor, x2: torch.Tensor) -> Any:
     """Return solutions of linear equations; singular matrices are reported."""
     wide = dtypes.widened(call.result.dtype)
-    a, b = (cast(x, call.dtypes[n], wide) for n, x in (("x1", x1), ("x2", x2)))
+    a, b = (
+        finite_only(call, n, cast(x, call.dtypes[n], wide)) for n, x in (("x1", x1), ("x2", x2))
+    )
     row = b.dim() == 1
     b = b[:, None] if row else b
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -337,6 +336,8 @@ def pinv(call: Call, x: torch.Tensor, rtol: Any) -> Any:
 @way("array_api:matrix_rank")
 def matrix_rank(call: Call, x: torch.Tensor, rtol: Any) -> Any:
     """Return the number of singular values above a tolerance."""
+    if not x.numel():
+        return torch.zeros(x.shape[:-2], dtype=torch.int64, device=call.place)
     s = torch.linalg.svdvals(_wider(_matrices(call, "x", x)))
     return (s > s[..., :1] * _tolerance(call, x, rtol)).sum(-1)
 
@@ -413,12 +414,7 @@ def matrix_norm(call: Call, x: torch.Tensor, keepdims: Any, ord: Any) -> Any:
     order = ord if isinstance(ord, str) else float(ord)
     given = _doubles(call, x)
     if ord in ("nuc", 2, -2):
-        bad = ~torch.isfinite(given)
-        given = torch.where(bad, torch.zeros_like(given), given)
-        title = call.op.title
-        pending.add(bad.any(), lambda: InvalidArgument(
-            f"{title}: x contains infinities or NaN; its elements must be finite."
-        ))  # fmt: skip
+        given = finite_only(call, "x", given)
     return torch.linalg.matrix_norm(given, order, (-2, -1), bool(keepdims))
 
 

@@ -195,6 +195,13 @@ def kl_div_bwd(
     return _gradients(out_grad, -target, torch.log(target) - x + 1, reduction)
 
 
+@composed("nn:bce")
+def bce(x: Lanes, target: Lanes, weight: Lanes | None, reduction: str) -> Lanes:
+    """Return -(target log(x) + (1 - target) log(1 - x)); PyTorch refuses x outside 0 to 1."""
+    losses = (target - 1) * torch.log1p(-x).clamp(min=-100) - target * torch.log(x).clamp(min=-100)
+    return _reduced(losses if weight is None else losses * weight, reduction)
+
+
 @composed("nn:bce_bwd")
 def bce_bwd(
     out_grad: Lanes, x: Lanes, target: Lanes, weight: Lanes | None, reduction: str

@@ -8,7 +8,7 @@ import torch
 
 from suanzi import dtypes
 from suanzi.dtypes import DType
-from suanzi.status import OutOfRange
+from suanzi.status import InvalidArgument
 from suanzi.torch import pending, unsigned
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import carried
@@ -60,7 +60,7 @@ def argsort_bwd(call: Call, out_grad: torch.Tensor, indices: torch.Tensor, axis:
     bad = (at < 0) | (at >= n)
     at = torch.where(bad, 0, at)
     counts = torch.zeros_like(at).scatter_add(axis, at, torch.ones_like(at))
-    pending.add(((counts != 1).any() | bad.any()), lambda: OutOfRange(
+    pending.add(((counts != 1).any() | bad.any()), lambda: InvalidArgument(
         f"{title}: indices are not each of 0 to {n - 1} once along the axis. Give the second "
         "result of sz.argsort."
     ))  # fmt: skip

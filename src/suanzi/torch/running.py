@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,7 @@ from suanzi.torch.checking import (
     NEGATIVE,
     Shape,
     asked,
+    attributes,
     operator_named,
     parameters,
     results_of,
@@ -59,6 +61,7 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         bound.apply_defaults()
         arguments = bound.arguments
     device = _device_of(op, arguments)
+    arguments = {name: _attribute(key, name, x) for name, x in arguments.items()}
     forks.check(torch_place(device))
     function = WAYS.get(key) or (WAYS.get(f"kernel {op.kernel}") if op.kernel else None)
     if function is None:
@@ -66,7 +69,13 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if key in SELF_CHECKED:
         return function(op, device, **arguments)
     call, like = _checked(op, device, arguments)
-    if call.exact and call.results and not any(math.prod(r.shape) for r in call.results):
+    indexed = "index" in arguments  # whose elements are checked, also where nothing is read
+    if (
+        call.exact
+        and call.results
+        and not indexed
+        and not any(math.prod(r.shape) for r in call.results)
+    ):
         empty = [torch.empty(r.shape, dtype=TORCH[r.dtype], device=call.place)
                  for r in call.results]  # fmt: skip
         return _marked(op, _wrapped(call, like, empty[0] if isinstance(like, Tensor) else empty))
@@ -77,6 +86,20 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if made is None:
         made = in_name_of(op, device, lambda: function(call, **plain))
     return _marked(op, _wrapped(call, like, made))
+
+
+def _attribute(key: str, name: str, x: Any) -> Any:
+    """Return an argument; an axis is fetched from the device, and an iterator read once."""
+    if isinstance(x, TorchTensor):
+        return _integers(x.to_host()) if name in attributes(key) else x
+    return tuple(x) if isinstance(x, Iterator) else x
+
+
+def _integers(x: Tensor) -> Any:
+    """Return a tensor as an integer or several, which the CPU's operators take it for."""
+    if x.dtype.kind not in ("int", "uint"):
+        return x
+    return tuple(x.tolist()) if x.ndim else x.item()
 
 
 def _marked(op: Operator, made: Any) -> Any:
@@ -226,7 +249,10 @@ def _device_of(op: Operator, arguments: Mapping[str, Any]) -> Device:
                     "PyTorch; they must be on one device. Move one, with sz.tensor(x, device=...) "
                     "or to_host()."
                 )
-    assert found is not None
+    if found is None:
+        raise InvalidArgument(
+            f"{op.title}: a tensor of a device is in a list of lists; give tensors or a list."
+        )
     return found
 
 
@@ -333,9 +359,15 @@ def in_name_of(op: Operator, device: Device, call: Any) -> Any:
             or "not implemented for" in words
         ):
             raise not_supported(op, device, words) from None
+        if isinstance(error, RuntimeError | ValueError) and not _BROKEN.search(words):
+            raise not_supported(op, device, f"PyTorch refuses the call: {words}") from None
         raise InternalError(
             f"{op.title}: PyTorch failed on {device}: {type(error).__name__}: {words}."
         ) from error
+
+
+_BROKEN = re.compile("CUDA|INTERNAL ASSERT|device-side|out of bounds|size mismatch", re.IGNORECASE)
+"""What PyTorch says where it is not the call that is at fault."""
 
 
 def _no_memory(op: Operator, device: Device, error: BaseException) -> AllocFailed:

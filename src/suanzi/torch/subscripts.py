@@ -54,18 +54,24 @@ def put(x: TorchTensor, key: Any, value: Any) -> None:
     base = (
         x.plain if carrier(x.plain.dtype) is x.plain.dtype else x.plain.view(carrier(x.plain.dtype))
     )
-    view, indices = _understood(x, key, base, turned=False)
+    turned: list[int] = []
+    view, indices = _understood(x, key, base, turned)
     source = carried(new)
     if indices is None:
-        view.copy_(source.expand(view.shape) if source.dim() <= view.dim() else source)
+        rows = source.expand(view.shape) if source.dim() <= view.dim() else source
+        view.copy_(rows.flip(turned) if turned else rows)
     else:
         view[indices] = source
 
 
 def _understood(
-    x: TorchTensor, key: Any, base: torch.Tensor | None = None, turned: bool = True
+    x: TorchTensor, key: Any, base: torch.Tensor | None = None, turned: list[int] | None = None
 ) -> tuple[torch.Tensor, Any]:
-    """Return a view, and the indices into it, or None; PyTorch has no steps below 0."""
+    """Return a view, and the indices into it, or None.
+
+    PyTorch has no steps below 0: the result is a copy then, or `turned` gets axes that such steps
+    are along, and the view has them in the other order.
+    """
     plain = x.plain if base is None else base
     parts = list(key) if isinstance(key, tuple) else [key]
     _check_basic(x, parts)
@@ -83,12 +89,12 @@ def _understood(
             start, stop, step = part.indices(made.shape[axis])
             count = len(range(start, stop, step))
             if step < 0:
-                if not turned:
-                    raise InvalidArgument(
-                        "x[key] = value: PyTorch has no steps below 0; write in the other order."
-                    )
                 low = start + (count - 1) * step if count else 0
-                made = _sliced(made, axis, low, -step, count).flip(axis)
+                made = _sliced(made, axis, low, -step, count)
+                if turned is None:
+                    made = made.flip(axis)
+                else:
+                    turned.append(axis)
             else:
                 made = _sliced(made, axis, start, step, count)
             axis += 1
@@ -138,11 +144,14 @@ def _advanced(x: TorchTensor, plain: torch.Tensor, parts: list[Any]) -> tuple[to
         else:
             index = _index(x, part)
             if index.dtype is torch.bool:
-                if tuple(index.shape) != x.shape[axis : axis + index.dim()]:
+                there = x.shape[axis : axis + index.dim()]
+                if not all(n in (0, m) for n, m in zip(index.shape, there, strict=True)):
                     raise OutOfRange(
                         f"x[key]: a mask of shape {tuple(index.shape)} stands where the tensor has "
-                        f"{x.shape[axis : axis + index.dim()]}; they must be equal."
+                        f"{there}; they must be equal."
                     )
+                if not index.numel():  # which takes nothing
+                    index = torch.zeros(there, dtype=torch.bool, device=index.device)
                 axis += index.dim()
             else:
                 index = within(index, x.shape[axis])

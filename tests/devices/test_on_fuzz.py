@@ -1,0 +1,93 @@
+"""tools/fuzz.py --device: a short run, what it would find, and what it found once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suanzi as sz
+
+pytest.importorskip("torch", reason="devices of PyTorch")
+from fuzzing import devices
+from fuzzing.judging import Finding, verdict
+from fuzzing.making import Call
+from suanzi.conformance.subjects.wire import Data
+from suanzi.torch.kernels import KERNELS
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_short_run_finds_nothing() -> None:
+    words = ("--calls", "60", "--seed", "1")
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "fuzz.py", "--quiet", "--device", "torch:cpu", *words],
+        capture_output=True, text=True, timeout=300, check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " gives" in done.stdout
+
+
+def test_a_wrong_kernel_is_found(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = Data("float32", (2,), np.array([4, 9], "f4").tobytes())
+    call = Call("sqrt", "python", "cann", {"x": x}, device=device)
+    devices.use(device)
+    assert verdict(call) == "gives"
+    monkeypatch.setitem(KERNELS, "sqrt", lambda loop, x: x / 2)
+    found = verdict(call)
+    assert isinstance(found, Finding)
+    assert found.said.startswith("other elements")
+
+
+def test_roots_next_to_powers_of_two_are_rounded_once(device: str) -> None:
+    x = sz.tensor(np.array([1 - 2.0**-53, 1 + 2.0**-52, 2.0, 0.25 - 2.0**-55, 3e-320, 1.7e308]))
+    assert sz.sqrt(x.to_device(device)).tolist() == sz.sqrt(x).tolist()
+
+
+def test_what_the_fuzzer_found(device: str) -> None:
+    def both(call: Any, *operands: sz.Tensor) -> None:
+        wanted, got = call(*operands), call(*(x.to_device(device) for x in operands))
+        a, b = (np.asarray(v.to_host() if hasattr(v, "to_host") else v) for v in (wanted, got))
+        np.testing.assert_allclose(b, a, rtol=1e-6)
+
+    xp, x = sz.array_api, sz.tensor([[2.0, -1.0], [0.5, 3.0]])
+    both(lambda v: sz.nn.bce(v, v, reduction="none"), x)  # NaN outside 0 to 1
+    both(lambda v: sz.nn.bce_with_logits(v, v, pos_weight=2.0), x)
+    both(lambda c, v: xp.where(c, v, v + 1), sz.tensor([[0.0, 2.0]]), x)
+    both(lambda v, axis: xp.flip(v, axis=axis), x, sz.tensor(1))
+    both(lambda v: sz.inverse(v), sz.tensor([[True, True], [False, True]]))
+    both(lambda v: xp.searchsorted(v, v, sorter=xp.argsort(v)), sz.tensor([3.0]))
+    both(lambda v: xp.linalg.eigvalsh(v), sz.tensor([[1.0, np.nan], [0.0, 2.0]]))
+    bad = sz.tensor([[np.nan, 1.0], [0.0, 1.0]]).to_device(device)
+    for function in (sz.lu, sz.inverse, sz.eig):
+        function(bad)
+        with pytest.raises(sz.InvalidArgument, match="contains infinities or NaN"):
+            sz.synchronize()
+    empty: Any = sz.zeros((1, 0), device=device)
+    with pytest.raises(sz.InvalidArgument, match="index contains a number out of range"):
+        sz.scatter(empty, sz.tensor([3], device=device), empty, True)
+
+
+def test_writing_against_the_order(device: str) -> None:
+    x = sz.tensor(np.arange(6).reshape(2, 3))
+    there: Any = x.to_device(device)
+    for y in (x, there):
+        y[:, ::-1] = sz.tensor([10, 11, 12], device=y.device)
+        y[::-1, ::-2] = 7
+    assert there.tolist() == x.tolist()
+
+
+def test_an_unknown_value_of_the_switch(device: str) -> None:
+    program = "import suanzi as sz\nfrom suanzi.torch.provider import register\nregister()\n"
+    program += "x = sz.zeros((2,), device='torch:cpu')\nx + x\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False,
+        env=os.environ | {"SUANZI_TRITON": "yes", "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert "SUANZI_TRITON is 'yes'; it must be 0" in done.stderr

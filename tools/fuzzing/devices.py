@@ -1,0 +1,178 @@
+"""A call on a device, compared with the CPU's answer: the same status, and the same elements.
+
+Bits where the page of devices promises them; elsewhere the bound of a function, or a distance that
+no rounding explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import suanzi as sz
+from fuzzing import judging
+from fuzzing.making import Call
+from suanzi.dtypes import part
+from suanzi.registry import NAMESPACES, REGISTRY, Operator
+from suanzi.standard import record
+
+NOT_SUPPORTED = "not supported there"
+NO_TENSOR = "no tensor to move"
+COUNTERS = (NOT_SUPPORTED, NO_TENSOR)
+FORMS = ("python", "interface", "symbol", judging.ARRAY_API)
+_UNCOMPARED = judging.RANDOM | judging.MADE_OF_VALUES | {"xp.empty_like", "is_contiguous"}
+_FREE = {"eig", "svd", "qr", "xp.linalg.eig", "xp.linalg.eigvals", "xp.linalg.svd", "xp.linalg.qr",
+         "xp.linalg.eigh"}  # fmt: skip
+"""Whose factors have signs, or an order, of their own."""
+_REFUSED = ("not supported on", "must be on one device")
+"""What a device may say to what the CPU computes: an operand was left on the host."""
+_FAR = 2.0**14
+"""Roundings after which an answer that is not exact counts as another one."""
+
+
+def use(device: str) -> None:
+    """Make a device usable in this process."""
+    import torch
+
+    from suanzi.torch.provider import register
+
+    torch.set_num_threads(1)
+    if sz.Device(device).name not in {d.name for d in sz.devices()}:
+        register()
+
+
+def moved(x: Any, device: str) -> Any:
+    """Return an argument with its tensors on a device."""
+    if isinstance(x, list):
+        return [moved(one, device) for one in x]
+    return x.to_device(device) if type(x) is sz.Tensor else x
+
+
+def _count(x: Any) -> int:
+    return sum(map(_count, x)) if isinstance(x, list) else int(type(x) is sz.Tensor)
+
+
+def verdict(call: Call) -> str:
+    """Return "gives", the name of a status, or why there is nothing to compare."""
+    here = {name: judging.made(value) for name, value in call.arguments.items()}
+    if not sum(map(_count, here.values())):
+        return NO_TENSOR
+    try:
+        there = {name: moved(value, call.device) for name, value in here.items()}
+    except (sz.TypeMismatch, sz.UninitializedObject):  # a dtype that PyTorch has not
+        return NOT_SUPPORTED
+    wanted, got = judging.outcome(call, here), _outcome(call, there)
+    if wanted[0] != "gives" and got[0] != "gives" and _which(str(wanted[1]), str(got[1])):
+        return wanted[0]
+    if "ALLOC_FAILED" in (wanted[0], got[0]):
+        return "ALLOC_FAILED"
+    if got[0] != "gives" and any(words in str(got[1]) for words in _REFUSED):
+        return NOT_SUPPORTED
+    if wanted[0] != got[0]:
+        both = (wanted, got)
+        words = " | ".join(f"{how}: {' '.join(str(what).split())[:150]}" for how, what in both)
+        raise judging.Found("device", words)
+    if got[0] == "gives" and call.op not in _UNCOMPARED:
+        _compare(call, here, wanted[1], got[1])
+    return wanted[0]
+
+
+def _which(here: str, there: str) -> bool:
+    """Return whether a call has two faults: elements are looked at last there, devices first."""
+    return "must be on one device" in there or ("contains" in here and "contains" not in there)
+
+
+def _outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return what a call gives there, with the error that elements may have."""
+    try:
+        found = judging.outcome(call, arguments)
+        sz.synchronize()
+    except sz.StatusError as error:
+        if error.status is sz.Status.INTERNAL_ERROR:
+            raise judging.Found("internal", str(error)) from None
+        return error.status.name, error
+    return found
+
+
+def _parts(found: Any) -> list[Any]:
+    if isinstance(found, list | tuple):
+        return [one for part in found for one in _parts(part)]
+    return [found]
+
+
+def _compare(call: Call, here: Mapping[str, Any], wanted: Any, got: Any) -> None:
+    ones, others = _parts(wanted), _parts(got)
+    if len(ones) != len(others):
+        raise judging.Found("device", f"{len(ones)} results and {len(others)}")
+    for a, b in zip(ones, others, strict=True):
+        if not isinstance(a, sz.Tensor):
+            if a != b and not hasattr(a, "to_dense"):
+                raise judging.Found("device", f"{a!r} and {b!r}")
+            continue
+        if not hasattr(b, "to_host") or isinstance(b, sz.Tensor):
+            raise judging.Found("device", f"the result is a {type(b).__name__}, not on the device")
+        if (a.dtype, a.shape) != (b.dtype, b.shape):
+            raise judging.Found("device", f"{a.dtype} {a.shape} and {b.dtype} {b.shape}")
+        if a.size >= 1 << 20 or call.op in _FREE:
+            continue
+        if not _is_near(call, here, a, b.to_host()):
+            raise judging.Found("device", f"other elements: {a!r:.150} and {b!r:.150}")
+
+
+def _operator(op: str) -> Operator | None:
+    return REGISTRY.get(op) or NAMESPACES.get(f"array_api:{op.rpartition('.')[2]}")
+
+
+def _is_near(call: Call, here: Mapping[str, Any], a: sz.Tensor, b: sz.Tensor) -> bool:
+    if judging.bits(a) == judging.bits(b):
+        return True
+    op, dt = _operator(call.op), a.dtype
+    if dt.kind not in ("float", "complex"):
+        return not _is_exact(op, dt)
+    x, y = (_numbers(v) for v in (a, b))
+    exponent = part(dt) if dt.kind == "complex" else dt
+    step = 2.0**-exponent.mantissa_bits
+    if _is_exact(op, dt):
+        return bool(_same_number(x, y).all())
+    if op is not None and op.kernel is not None and dt.kind == "float" and op.ulp:
+        least = 2 * sz.finfo(dt).smallest_normal * step
+        near = np.abs(x - y) <= (op.ulp + 3) * step * np.abs(x) + least
+        return bool((near | _same_number(x, y)).all())
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return True  # what overflows on the way depends on the order
+    given = [np.abs(_numbers(v)) for v in _tensors(here) if v.dtype.kind in ("float", "complex")]
+    if not all(np.isfinite(v).all() for v in given):
+        return True
+    largest = max((float(v.max(initial=0)) for v in (np.abs(x), np.abs(y), *given)), default=0.0)
+    if largest > 1e6 or call.op.startswith(("xp.linalg.", "xp.fft.")) or call.op in judging.LAPACK:
+        return True  # products and quotients of such numbers may be anything
+    return bool((np.abs(x - y) <= _FAR * step * max(largest, 1.0) ** 2).all())
+
+
+def _is_exact(op: Operator | None, dt: sz.DType) -> bool:
+    """Return whether the page of devices promises the CPU's bits."""
+    if op is None or dt is sz.complex128:
+        return False
+    if op.kernel is not None:
+        return op.ulp is None or op.ulp <= 0.5
+    facts = None if op.catalogue == "array_api" else record(op.key)
+    if op.catalogue == "array_api":
+        return dt.kind not in ("float", "complex")
+    moves = facts is not None and facts.form == "view"
+    return moves or (dt.kind not in ("float", "complex") and op.catalogue != "nn")
+
+
+def _same_number(x: Any, y: Any) -> Any:
+    return ((x == y) & (np.signbit(x) == np.signbit(y))) | (np.isnan(x) & np.isnan(y))
+
+
+def _numbers(x: sz.Tensor) -> Any:
+    """Return elements as float64, parts of complex ones one after the other."""
+    wide = sz.complex128 if x.dtype.kind == "complex" else sz.float64
+    return np.ascontiguousarray(sz.cast(x, wide).numpy()).reshape(-1).view(np.float64)
+
+
+def _tensors(here: Mapping[str, Any]) -> list[sz.Tensor]:
+    return [x for value in here.values() for x in _parts(value) if type(x) is sz.Tensor]
