@@ -7,13 +7,11 @@
 
 #include "kernels/linear_algebra_products_tiles.h"
 
-#include "kernels/vector_bytes.inc"
+#include "kernels/vector_memory.inc"
 
 namespace suanzi {
 namespace {
 
-template <class T>
-constexpr int lanes = vector_bytes / sizeof(T);
 template <class T>
 constexpr int high = 2 * lanes<T>;  // rows of a panel
 static_assert(high<f32> == panel_rows<f32> && high<f64> == panel_rows<f64>);
@@ -23,16 +21,6 @@ constexpr i64 most(i64 a, i64 b) { return a > b ? a : b; }
 
 // ---- vectors ------------------------------------------------------------------------------------
 
-template <class T>
-inline Vector<T> load(const T* from) {
-  Vector<T> found;
-  std::memcpy(&found, from, sizeof found);
-  return found;
-}
-template <class T>
-inline void store(Vector<T> x, T* to) {
-  std::memcpy(to, &x, sizeof x);
-}
 inline unsigned first_bits(i64 n) { return n >= 32 ? ~0u : n <= 0 ? 0u : (1u << n) - 1; }
 inline Vector<f32> load_some(const f32* from, i64 n) {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>(first_bits(n)), from);
@@ -301,8 +289,9 @@ inline void for_columns(i64 count, F&& body) {
 template <class T>
 void solve_lower(const T* lower, i64 top, i64 rows, T* c, i64 count, T* left, i64 step) {
   alignas(64) T factors[high<T>][high<T>];
-  for (i64 t = top; t < top + rows; ++t, lower += high<T>)
-    for (int i = 0; i < high<T>; ++i) factors[t][i] = i > t ? lower[i] : T(0);
+  const auto end = static_cast<std::size_t>(top + rows);
+  for (auto t = static_cast<std::size_t>(top); t < end; ++t, lower += high<T>)
+    for (std::size_t i = 0; i < high<T>; ++i) factors[t][i] = i > t ? lower[i] : T(0);
   unsigned mask = first_bits(top + rows) & ~first_bits(top);
   for_columns(count, [&](i64 j, auto n) {
     Vector<T> x[n][2];

@@ -6,7 +6,7 @@
 
 #include "kernels/linear_algebra_products_tiles.h"
 
-#include "kernels/vector_bytes.inc"
+#include "kernels/vector_memory.inc"
 
 namespace suanzi {
 namespace {
@@ -22,15 +22,6 @@ constexpr std::size_t line_vectors = 64 / vector_bytes;
 
 // std::min is a function that the linker may take from another level.
 inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-// One by one: arrays of vectors that are copied as a whole go through the stack.
-template <class T>
-  requires std::is_arithmetic_v<T>
-inline Vector<T> load(const T* from) {
-  Vector<T> found;
-  std::memcpy(&found, from, sizeof found);
-  return found;
-}
 
 #if defined(__AVX512F__)
 // bfloat16, the upper half of a float32.

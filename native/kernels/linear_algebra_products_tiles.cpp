@@ -12,15 +12,12 @@
 
 #include "kernels/linear_algebra_products_tiles.h"
 
-#include "kernels/vector_bytes.inc"
+#include "kernels/vector_memory.inc"
 
 namespace suanzi {
 namespace {
 
 constexpr int most_rows = 14, most_vectors = 2;  // of a tile: 28 registers of sums
-
-template <class T>
-constexpr int lanes = vector_bytes / sizeof(T);
 
 // Floats of 16 bits.
 struct Half {
@@ -35,18 +32,6 @@ constexpr i64 least(i64 a, i64 b) { return a < b ? a : b; }
 constexpr i64 round_up(i64 a, i64 b) { return (a + b - 1) / b * b; }
 
 // ---- vectors ------------------------------------------------------------------------------------
-
-template <class T>
-  requires std::is_floating_point_v<T>
-inline Vector<T> load(const T* from) {
-  Vector<T> found;
-  std::memcpy(&found, from, sizeof found);
-  return found;
-}
-template <class T>
-inline void store(Vector<T> x, T* to) {
-  std::memcpy(to, &x, sizeof x);
-}
 
 inline Vector<f32> add_product(Vector<f32> a, Vector<f32> b, Vector<f32> c) { return _mm512_fmadd_ps(a, b, c); }
 inline Vector<f64> add_product(Vector<f64> a, Vector<f64> b, Vector<f64> c) { return _mm512_fmadd_pd(a, b, c); }

@@ -7,7 +7,7 @@
 
 #include "kernels/nn_convolutions.h"
 
-#include "kernels/vector_bytes.inc"
+#include "kernels/vector_memory.inc"
 #if defined(__AVX512F__)
 #include "kernels/matrix_unit_transpose.inc"
 #endif
@@ -24,20 +24,6 @@ constexpr int tile_rows = 12, tile_vectors = 2, slots = 8;
 #else
 constexpr int tile_rows = 4, tile_vectors = 2, slots = 4;
 #endif
-
-template <class T>
-constexpr int lanes = vector_bytes / sizeof(T);
-
-template <class T>
-inline Vector<T> load(const T* from) {
-  Vector<T> found;
-  std::memcpy(&found, from, sizeof found);
-  return found;
-}
-template <class T>
-inline void store(Vector<T> x, T* to) {
-  std::memcpy(to, &x, sizeof x);
-}
 
 template <class T>
 inline Vector<T> all(T x) {
