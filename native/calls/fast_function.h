@@ -30,11 +30,13 @@ nb::object builtin_like(nb::handle function, Entry entry);
 template <FastPath fast>
 PyObject* fallback = nullptr;
 
-template <FastPath fast>
-PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+// What a fast path answers, or, where it does not, a Python function.
+template <class Fast>
+PyObject* call_or_fall_back(Fast&& fast, PyObject* function, PyObject* const* args, Py_ssize_t count,
+                            PyObject* keywords) {
   PyObject* answer = nullptr;
   try {
-    answer = fast(args, count, keywords);
+    answer = fast();
   } catch (const std::exception&) {  // no memory, or a length that no memory has
     PyErr_NoMemory();
   }
@@ -43,7 +45,12 @@ PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* key
     if (!PyErr_ExceptionMatches(PyExc_MemoryError)) return nullptr;
     PyErr_Clear();  // Python meets it again, and says it in the operator's name
   }
-  return PyObject_Vectorcall(fallback<fast>, args, static_cast<std::size_t>(count), keywords);
+  return PyObject_Vectorcall(function, args, static_cast<std::size_t>(count), keywords);
+}
+
+template <FastPath fast>
+PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  return call_or_fall_back([&] { return fast(args, count, keywords); }, fallback<fast>, args, count, keywords);
 }
 
 }  // namespace detail

@@ -14,9 +14,7 @@ constexpr std::size_t max_operators = 192;
 std::array<Operator, max_operators> declared;
 std::size_t declared_count = 0;
 
-template <std::size_t slot>
-PyObject* fast_call_of(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const Operator& op = declared[slot];
+PyObject* fast_call_of(const Operator& op, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   PyObject* made = fast_call(op, args, count, keywords);
   if (!op.rules) return made;
   if (!made && !PyErr_Occurred())
@@ -24,10 +22,20 @@ PyObject* fast_call_of(PyObject* const* args, Py_ssize_t count, PyObject* keywor
   return as_array_api(made);
 }
 
+// Entries that only differ in what they are about share all their code.
+[[gnu::noinline]] PyObject* call_operator(const Operator& op, PyObject* const* args, Py_ssize_t count,
+                                          PyObject* keywords) {
+  return detail::call_or_fall_back([&] { return fast_call_of(op, args, count, keywords); }, op.function, args, count,
+                                   keywords);
+}
+
 // A built-in function carries no data that a call could find quickly, so each operator has one.
 template <std::size_t... slots>
 constexpr auto make_entries(std::index_sequence<slots...>) {
-  return std::array<nb::object (*)(nb::handle), sizeof...(slots)>{&make_fast_function<fast_call_of<slots>>...};
+  return std::array<detail::Entry, sizeof...(slots)>{
+      [](PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+        return call_operator(declared[slots], args, count, keywords);
+      }...};
 }
 constexpr auto entries = make_entries(std::make_index_sequence<max_operators>{});
 
@@ -55,7 +63,7 @@ nb::object declare_operator(const std::string& name, const std::string& kernel, 
   op.takes_bool = name != "reciprocal";  // which has no bool in Table 66, though quotients of two do
   for (nb::handle dtype : dtypes) op.dtypes |= 1u << dtype_index(dtype.ptr());
   op.rules = rules_of(rules);
-  nb::object made = entries[declared_count](function);
+  nb::object made = detail::builtin_like(function, entries[declared_count]);
   op.function = function.inc_ref().ptr();
   declared[declared_count] = op;
   set_symbol(symbol.empty() ? name : symbol, declared[declared_count++]);
@@ -93,20 +101,21 @@ bool overrides(PyObject* object, int depth = 2) {
   return name && _PyType_Lookup(Py_TYPE(object), name);  // which makes no exception where there is none
 }
 
-template <std::size_t slot>
-PyObject* call_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+[[gnu::noinline]] PyObject* call_function(const Function& called, PyObject* const* args, Py_ssize_t count,
+                                          PyObject* keywords) {
   Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
-  auto called = [&](PyObject* function) {
-    return PyObject_Vectorcall(function, args, static_cast<std::size_t>(count), keywords);
-  };
-  for (Py_ssize_t i = 0; i < total; ++i)
-    if (overrides(args[i])) return as_array_api(called(functions[slot].override));
-  return as_array_api(called(functions[slot].function));
+  PyObject* function = called.function;
+  for (Py_ssize_t i = 0; i < total && function == called.function; ++i)
+    if (overrides(args[i])) function = called.override;
+  return as_array_api(PyObject_Vectorcall(function, args, static_cast<std::size_t>(count), keywords));
 }
 
 template <std::size_t... slots>
 constexpr auto make_function_entries(std::index_sequence<slots...>) {
-  return std::array<detail::Entry, sizeof...(slots)>{&call_function<slots>...};
+  return std::array<detail::Entry, sizeof...(slots)>{
+      [](PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+        return call_function(functions[slots], args, count, keywords);
+      }...};
 }
 constexpr auto function_entries = make_function_entries(std::make_index_sequence<max_functions>{});
 
