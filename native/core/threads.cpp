@@ -43,8 +43,6 @@ int default_count() noexcept {
 
 std::atomic<int> wanted_count{0};  // 0: not asked yet
 
-using Body = std::function<void(std::int64_t, std::int64_t)>;
-
 // What who runs a loop and one thread tell each other, on a line of the cache that nobody else needs: that there is a
 // loop, that it is done, and the parts of it that the thread begins with, so that in the next loop over as many
 // elements it finds its own in its caches.
@@ -72,7 +70,7 @@ struct alignas(64) Seat {
 };
 
 struct Job {
-  const Body& body;
+  LoopBody body;
   std::int64_t n, part, parts;
   int threads;
   std::uint32_t number = 0;
@@ -258,7 +256,10 @@ void set_thread_count(int count) noexcept {
   wanted_count.store(std::clamp(count, 1, max_threads), std::memory_order_relaxed);
 }
 
-void detail::share(std::int64_t n, std::int64_t grain, std::int64_t threads, const Body& body) noexcept {
+void parallel_for(std::int64_t n, std::int64_t grain, LoopBody body) noexcept {
+  if (n <= 0) return;
+  std::int64_t threads = n < 2 * grain ? 1 : std::min<std::int64_t>(thread_count(), n / grain);
+  if (threads <= 1) return body(0, n);
   // Several parts per thread even out a busy core. Of elements, of which many are worth a thread,
   // they stay multiples of a cache line; of rows or tiles, few may be all there are.
   std::int64_t parts = std::min(threads * 4, n / grain), line = grain >= 1024 ? 1024 : 1;

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+
+#include "core/function_ref.h"
 
 namespace suanzi {
 
@@ -16,23 +17,12 @@ void set_thread_count(int count) noexcept;
 // How many processors this machine has, however many of them are used.
 int processor_count() noexcept;
 
-namespace detail {
-void share(std::int64_t n, std::int64_t grain, std::int64_t threads,
-           const std::function<void(std::int64_t, std::int64_t)>& body) noexcept;
-}
+// What a loop does with the elements from one to before another.
+using LoopBody = FunctionRef<void(std::int64_t, std::int64_t)>;
 
 // Calls body(begin, end) for parts that together are [0, n), each at least `grain` long, on as many
 // threads as are worth it, the calling one among them. Returns when all are done. `body` must not
 // throw, and what it computes for an element must not depend on where the parts begin.
-template <class Body>
-void parallel_for(std::int64_t n, std::int64_t grain, Body&& body) noexcept {
-  if (n < 2 * grain) {
-    if (n > 0) body(std::int64_t{0}, n);
-    return;
-  }
-  std::int64_t threads = thread_count() < n / grain ? thread_count() : n / grain;
-  if (threads <= 1) body(std::int64_t{0}, n);
-  else detail::share(n, grain, threads, std::ref(body));
-}
+void parallel_for(std::int64_t n, std::int64_t grain, LoopBody body) noexcept;
 
 }  // namespace suanzi

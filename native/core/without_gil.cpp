@@ -7,6 +7,7 @@
 #include "core/without_gil.h"
 
 #include <chrono>
+#include <exception>
 #include <thread>
 
 namespace suanzi {
@@ -32,6 +33,23 @@ void run_with_gil(void (*body)(void*), void* argument) noexcept {
   } catch (...) {
     wait_for_exit();
   }
+}
+
+void run_without_gil(Storage* const* kept, int count, FunctionRef<void()> body) {
+  for (int i = 0; i < count; ++i)
+    if (kept[i]) kept[i]->retain();
+  SaturatingKept saturating;
+  PyThreadState* state = PyEval_SaveThread();
+  std::exception_ptr problem;
+  try {
+    body();
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  take_gil(state);
+  for (int i = 0; i < count; ++i)
+    if (kept[i]) release_storage(kept[i]);
+  if (problem) std::rethrow_exception(problem);
 }
 
 }  // namespace suanzi

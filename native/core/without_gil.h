@@ -1,8 +1,7 @@
 // native/core/without_gil.h: long loops run without the GIL, over memory that is kept alive meanwhile.
 #pragma once
 
-#include <exception>
-
+#include "core/function_ref.h"
 #include "core/rules.h"
 #include "core/tensor.h"
 
@@ -32,27 +31,11 @@ class Kept {
 
 // Runs a body without the GIL. Other threads may destroy tensors meanwhile: the memory in `kept` stays alive. Nulls
 // are skipped.
-template <class F>
-void run_without_gil(Storage* const* kept, int count, F&& body) {
-  for (int i = 0; i < count; ++i)
-    if (kept[i]) kept[i]->retain();
-  SaturatingKept saturating;
-  PyThreadState* state = PyEval_SaveThread();
-  std::exception_ptr problem;
-  try {
-    body();
-  } catch (...) {
-    problem = std::current_exception();
-  }
-  take_gil(state);
-  for (int i = 0; i < count; ++i)
-    if (kept[i]) release_storage(kept[i]);
-  if (problem) std::rethrow_exception(problem);
-}
+void run_without_gil(Storage* const* kept, int count, FunctionRef<void()> body);
 
 // Runs a loop of `size` elements over some tensors, without the GIL if it is long.
-template <std::size_t n, class F>
-void run_over(std::int64_t size, const Tensor* const (&tensors)[n], F&& body) {
+template <std::size_t n>
+void run_over(std::int64_t size, const Tensor* const (&tensors)[n], FunctionRef<void()> body) {
   if (size < long_loop) return body();
   Storage* kept[n];
   for (std::size_t i = 0; i < n; ++i) kept[i] = tensors[i]->storage;
@@ -60,8 +43,7 @@ void run_over(std::int64_t size, const Tensor* const (&tensors)[n], F&& body) {
 }
 
 // The same where the loop reads no tensor that others may destroy.
-template <class F>
-void run_over(std::int64_t size, F&& body) {
+inline void run_over(std::int64_t size, FunctionRef<void()> body) {
   if (size < long_loop) return body();
   run_without_gil(nullptr, 0, body);
 }

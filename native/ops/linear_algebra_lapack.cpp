@@ -150,8 +150,7 @@ bool may_call_at_once() noexcept {
   return !memory_is_limited() || has_room(call_room + blas_buffer * static_cast<std::size_t>(thread_count()));
 }
 
-bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads,
-               const std::function<void(std::int64_t, std::int64_t)>& some) {
+bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads, LoopBody some) {
   constexpr double call = 4000, worth_a_thread = 400000, worth_the_gil = 60000;  // operations, about 4 per ns
   bool limited = memory_is_limited();
   Provider& lapack = *provider();
@@ -175,6 +174,18 @@ bool run_batch(std::int64_t count, std::int64_t order, double operations, Thread
   }
   if (keeps_single) lapack.end();
   return true;
+}
+
+bool for_each_matrix(Outcome& outcome, std::int64_t count, std::int64_t order, double operations, std::size_t workspace,
+                     FunctionRef<Verdict(std::int64_t, std::byte*)> body, Threads threads) {
+  bool ran = run_batch(count, order, operations, threads, [&](std::int64_t begin, std::int64_t end) {
+    Scratch memory;
+    std::byte* work = workspace ? memory.take(Dtype::uint8, static_cast<std::int64_t>(workspace)) : nullptr;
+    if (workspace && !work) outcome.add(Reason::memory);
+    for (std::int64_t i = begin; i < end && !outcome.is_decided_before(i); ++i) outcome.add(i, body(i, work));
+  });
+  if (!ran) outcome.add(Reason::memory);
+  return static_cast<bool>(outcome);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------

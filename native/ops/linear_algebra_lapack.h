@@ -246,23 +246,12 @@ enum class Threads { of_lapack, of_ours };
 
 // Runs `some` over the matrices of a batch, each of about so many operations; `order` is the larger of its sizes. False
 // where there is no memory for the calls: then nothing was run.
-bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads,
-               const std::function<void(std::int64_t, std::int64_t)>& some);
+bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads, LoopBody some);
 
 // Calls body(i, workspace) for each matrix, which returns a verdict, but for those behind one without an answer. False
 // if there is one, or no memory.
-template <class Body>
 bool for_each_matrix(Outcome& outcome, std::int64_t count, std::int64_t order, double operations, std::size_t workspace,
-                     Body&& body, Threads threads = Threads::of_lapack) {
-  bool ran = run_batch(count, order, operations, threads, [&](std::int64_t begin, std::int64_t end) {
-    Scratch memory;
-    std::byte* work = workspace ? memory.take(Dtype::uint8, static_cast<std::int64_t>(workspace)) : nullptr;
-    if (workspace && !work) outcome.add(Reason::memory);
-    for (std::int64_t i = begin; i < end && !outcome.is_decided_before(i); ++i) outcome.add(i, body(i, work));
-  });
-  if (!ran) outcome.add(Reason::memory);
-  return static_cast<bool>(outcome);
-}
+                     FunctionRef<Verdict(std::int64_t, std::byte*)> body, Threads threads = Threads::of_lapack);
 
 // ---- arguments ----------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <numeric>
-#include <thread>
 
 #include "kernels/kernels.h"
 #include "kernels/linear_algebra_products_tiles.h"
@@ -46,8 +45,7 @@ inline std::int64_t workers_for(std::int64_t columns, std::int64_t blocks) {
 }
 
 // Calls body(i) for each task, each of about so many products, on several threads if they are worth it.
-template <class Body>
-void share_tasks(std::int64_t count, double products, Body&& body) {
+inline void share_tasks(std::int64_t count, double products, FunctionRef<void(std::int64_t)> body) {
   constexpr double worth_a_thread = 1 << 18;  // about 20 per ns
   auto grain_of = static_cast<std::int64_t>(std::max(1.0, worth_a_thread / std::max(products, 1.0)));
   parallel_for(count, grain_of, [&](std::int64_t from, std::int64_t to) {
@@ -55,60 +53,16 @@ void share_tasks(std::int64_t count, double products, Body&& body) {
   });
 }
 
-// Waits for another thread to be done with what it is at.
-template <class Ready>
-void await(Ready&& ready) {
-  for (int i = 1; !ready(); ++i) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-    if (i % 256 == 0) std::this_thread::yield();
-  }
-}
-
 // Factorises blocks of columns, the first `panels` of `blocks`: panel(s) for each, once update(s, c) was called for
 // those before it, and update(s, c) for those behind. The next panel comes first, so that one thread is at it while
 // others update. Tasks are taken in an order in which each comes after those that it waits for: any number of threads
 // will do.
-template <class Panel, class Update>
-void factorise_blocks(std::int64_t panels, std::int64_t blocks, std::int64_t workers, Panel&& panel, Update&& update) {
-  std::atomic<std::int64_t> next{0}, factorised{0}, updated[most_blocks];
-  for (std::int64_t c = 0; c < blocks; ++c) updated[c].store(0, std::memory_order_relaxed);
-  auto run_panel = [&](std::int64_t s) {
-    await([&] { return updated[s].load(std::memory_order_acquire) == s; });
-    panel(s);
-    factorised.store(s + 1, std::memory_order_release);
-  };
-  auto run_update = [&](std::int64_t s, std::int64_t c) {
-    await([&] {
-      return factorised.load(std::memory_order_acquire) > s && updated[c].load(std::memory_order_acquire) == s;
-    });
-    update(s, c);
-    updated[c].store(s + 1, std::memory_order_release);
-  };
-  auto run = [&](std::int64_t i) {
-    if (i == 0) return run_panel(0), true;
-    --i;
-    for (std::int64_t s = 0; s < panels; ++s) {
-      std::int64_t behind = blocks - s - 1, tasks = behind + (s + 1 < panels);
-      if (i < tasks) {
-        if (i == 1 && s + 1 < panels) run_panel(s + 1);
-        else run_update(s, s + 1 + (i > 1 && s + 1 < panels ? i - 1 : i));
-        return true;
-      }
-      i -= tasks;
-    }
-    return false;
-  };
-  parallel_for(workers, 1, [&](std::int64_t, std::int64_t) {
-    while (run(next.fetch_add(1, std::memory_order_relaxed))) {}
-  });
-}
+void factorise_blocks(std::int64_t panels, std::int64_t blocks, std::int64_t workers,
+                      FunctionRef<void(std::int64_t)> panel, FunctionRef<void(std::int64_t, std::int64_t)> update);
 
 // The largest of what body(i) gives; not finite if one is not.
-template <class Body>
-auto largest_of(std::int64_t count, double products, Body&& body) {
-  using T = decltype(body(std::int64_t{0}));
+template <class T>
+T largest_of(std::int64_t count, double products, FunctionRef<T(std::int64_t)> body) {
   std::atomic<T> largest{0};
   share_tasks(count, products, [&](std::int64_t i) {
     T found = body(i), before = largest;
@@ -155,11 +109,11 @@ class PanelLu {
   T pivot(std::int64_t j) const { return at(j / high, j)[j % high]; }
   // The largest sum of magnitudes in a row or in a column; not finite if an element is not.
   T largest_row() const {
-    return largest_of(panels_, static_cast<double>(columns_ * high),
-                      [&](std::int64_t p) { return k.largest_row(at(p, 0), apart_, 1, columns_); });
+    return largest_of<T>(panels_, static_cast<double>(columns_ * high),
+                         [&](std::int64_t p) { return k.largest_row(at(p, 0), apart_, 1, columns_); });
   }
   T largest_column() const {
-    return largest_of((columns_ + 31) / 32, 32.0 * static_cast<double>(rows_), [&](std::int64_t i) {
+    return largest_of<T>((columns_ + 31) / 32, 32.0 * static_cast<double>(rows_), [&](std::int64_t i) {
       return k.largest_column(at(0, i * 32), apart_, panels_, std::min<std::int64_t>(32, columns_ - i * 32));
     });
   }
@@ -214,7 +168,7 @@ class PanelLu {
     std::int64_t most = std::clamp<std::int64_t>((1 << 19) / (rank_ * high * std::int64_t{sizeof(T)}), 1, 4);
     std::int64_t each = std::clamp<std::int64_t>(panels_ / thread_count(), 1, most);
     std::int64_t tasks = (panels_ + each - 1) / each;
-    return largest_of(tasks, 0.67 * static_cast<double>(rank_ * rank_ * high * each), [&](std::int64_t i) {
+    return largest_of<T>(tasks, 0.67 * static_cast<double>(rank_ * rank_ * high * each), [&](std::int64_t i) {
       // The first ones have most to do, and the last ones least.
       std::int64_t first = (i % 2 ? tasks - 1 - i / 2 : i / 2) * each, count = std::min(each, panels_ - first);
       T* x = a_ + first * apart_;
@@ -232,11 +186,12 @@ class PanelLu {
   static constexpr std::int64_t widest = 168;  // columns of a strip
   static constexpr std::int64_t narrowest = 28;
 
+  using StripBody = FunctionRef<void(std::int64_t, std::int64_t)>;
+
   T* at(std::int64_t panel, std::int64_t column) const { return a_ + panel * apart_ + column * high; }
 
   // Calls body(column, count) for strips of columns, each column being worth so many products.
-  template <class Body>
-  void for_each_strip(std::int64_t begin, std::int64_t end, double products, Body&& body) const {
+  void for_each_strip(std::int64_t begin, std::int64_t end, double products, StripBody body) const {
     std::int64_t count = end - begin, each = widest;
     if (products * static_cast<double>(count) > 1 << 20)
       each = std::clamp((count + thread_count() - 1) / thread_count(), narrowest, widest);
@@ -246,8 +201,7 @@ class PanelLu {
   }
 
   // Calls body(column, count) for some columns at a time that are copied.
-  template <class Body>
-  void for_columns(Body&& body) const {
+  void for_columns(StripBody body) const {
     constexpr std::int64_t some = 32;
     share_tasks((columns_ + some - 1) / some, 4.0 * static_cast<double>(some * rows_),
                 [&](std::int64_t i) { body(i * some, std::min(some, columns_ - i * some)); });

@@ -29,8 +29,7 @@ class Strips {
   }
   std::int64_t count() const { return (width_ + each_ - 1) / each_; }
   // Calls body(first, count) for a strip.
-  template <class Body>
-  void run(std::int64_t i, Body&& body) const {
+  void run(std::int64_t i, FunctionRef<void(int, int)> body) const {
     body(static_cast<int>(begin_ + i * each_), static_cast<int>(std::min(each_, width_ - i * each_)));
   }
 
@@ -39,8 +38,7 @@ class Strips {
 };
 
 // Calls body(i) for each task, on several threads if all are worth it.
-template <class Body>
-void for_each_task(std::int64_t count, double operations, bool shares, Body&& body) {
+inline void for_each_task(std::int64_t count, double operations, bool shares, FunctionRef<void(std::int64_t)> body) {
   constexpr double worth_it = 200000;  // about 4 per ns
   auto run = [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t i = from; i < to; ++i) body(i);
@@ -50,8 +48,8 @@ void for_each_task(std::int64_t count, double operations, bool shares, Body&& bo
 }
 
 // Calls body(first, count) for strips of columns.
-template <class Body>
-void for_each_strip(std::int64_t begin, std::int64_t end, double operations, bool shares, Body&& body) {
+inline void for_each_strip(std::int64_t begin, std::int64_t end, double operations, bool shares,
+                           FunctionRef<void(int, int)> body) {
   Strips strips(begin, end);
   for_each_task(strips.count(), operations, shares, [&](std::int64_t i) { strips.run(i, body); });
 }

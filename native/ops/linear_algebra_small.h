@@ -70,35 +70,11 @@ struct Places {
   }
 };
 
-// Runs some(first, count), which tells by a bit which items are good, over all items, each of about so many operations.
-// `good` has a word for every `lanes` of them.
-void run_small(std::int64_t count, std::int64_t lanes, double operations, std::uint32_t* good,
-               const std::function<std::uint32_t(std::int64_t, std::size_t)>& some);
-
-// The same; then calls one(i, workspace), with LAPACK, for the verdict on each that is not good.
-template <class Some, class One>
+// Runs some(first, count), which tells by a bit which items are good, over all items, each of about so many operations;
+// then calls one(i, workspace), with LAPACK, for the verdict on each that is not good.
 bool for_each_small(Outcome& outcome, std::int64_t count, std::int64_t lanes, std::int64_t order, double operations,
-                    std::size_t workspace, Some&& some, One&& one) {
-  std::int64_t groups = (count + lanes - 1) / lanes;
-  std::uint32_t few[64];
-  Scratch many;
-  auto* good = groups <= 64 ? few : reinterpret_cast<std::uint32_t*>(many.take(Dtype::int32, groups));
-  if (!good) return false;
-  run_small(count, lanes, operations, good, some);
-  std::int64_t bad = count;
-  for (std::int64_t g = 0; g < groups; ++g) bad -= std::popcount(good[g]);
-  if (!bad) return true;
-  Scratch memory(Dtype::int64, bad);
-  auto* left = reinterpret_cast<std::int64_t*>(memory.data());
-  if (!left || !prepare_lapack(outcome)) return false;
-  std::int64_t found = 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (!(good[i / lanes] >> (i % lanes) & 1)) left[found++] = i;
-  bool answered = for_each_matrix(outcome, bad, order, operations, workspace,
-                                  [&](std::int64_t i, std::byte* work) { return one(left[i], work); });
-  outcome.translate([&](std::int64_t i, Reason) { return left[i]; });
-  return answered;
-}
+                    std::size_t workspace, FunctionRef<std::uint32_t(std::int64_t, std::size_t)> some,
+                    FunctionRef<Verdict(std::int64_t, std::byte*)> one);
 
 // Computes matrices in `data`, one behind the other, each row by row or column by column. Where `from` has the rows of
 // small ones, kernel(from, first, count) computes them side by side, and tells by a bit which are good. For the others,
