@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
@@ -52,6 +52,7 @@ reals = st.builds(Real, st.booleans(), sizes) | st.sampled_from(
 values = reals | st.integers() | st.tuples(reals, reals)
 
 
+@settings(max_examples=100)
 @given(values, st.integers(-1100, 1100))
 def test_numbers_are_exact(x: Any, exponent: int) -> None:
     assert frozen.from_data(json.loads(json.dumps(frozen.to_data(x)))) == x

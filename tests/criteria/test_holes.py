@@ -83,6 +83,9 @@ def test_mistakes_are_wrong_and_right_outputs_are_right(op: str, dtype: str) -> 
     for name, y in made.items():
         if y is not None:
             assert np.abs(y - case.exact).max() > 0, name
+    if dtype == "float32":
+        lower = np.abs(made["computed one precision lower"] - case.exact).max()
+        assert lower > 2.0**-16 * np.abs(case.exact).max()
 
 
 def test_formulas() -> None:

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
@@ -149,6 +149,7 @@ class TestDestroy:
 # ---- range and linspace --------------------------------------------------------------------------
 
 
+@settings(max_examples=100)
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1), st.integers(1, 40))
 def test_range_of_64_bits(first: int, last: int, parts: int) -> None:
     step = (last - first) // parts
@@ -202,6 +203,7 @@ def test_linspace_of_complex_numbers_and_huge_ones() -> None:
     assert sz.linspace(1e6, 0, 2, sz.float16).tolist() == [math.inf, 0]
 
 
+@settings(max_examples=100)
 @given(
     st.floats(-1e300, 1e300), st.floats(-1e300, 1e300), st.integers(1, 50),
 )  # fmt: skip

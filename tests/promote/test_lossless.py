@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, permutations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
@@ -47,6 +47,7 @@ def value_of(draw: st.DrawFn, dt: sz.DType) -> Fraction:
     return value if fits(value, dt) else Fraction(0)
 
 
+@settings(max_examples=100)
 @given(data=st.data(), a=st.sampled_from(NUMERIC), b=st.sampled_from(NUMERIC))
 def test_no_value_is_lost(data: st.DataObject, a: sz.DType, b: sz.DType) -> None:
     found = sz.explain(a, b, rules="lossless").dtype

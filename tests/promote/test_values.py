@@ -10,7 +10,7 @@ from itertools import product
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
@@ -111,6 +111,7 @@ FLOATS = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32"]
 
 
 @pytest.mark.parametrize("name", FLOATS)
+@settings(max_examples=100)
 @given(x=st.floats(allow_nan=False, width=32) | st.floats(-70000, 70000, width=32))
 def test_conversion_to_floats(name: str, x: float) -> None:
     # Of float32 values only: from float64, ml_dtypes rounds twice.
@@ -128,6 +129,7 @@ def test_conversion_rounds_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"])
+@settings(max_examples=100)
 @given(x=st.integers(-(2**63), 2**63 - 1))
 def test_conversion_of_integers_wraps(name: str, x: int) -> None:
     assert convert(x, sz.dtype(name)) == int(np.int64(x).astype(name))

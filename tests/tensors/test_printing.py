@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -200,6 +200,7 @@ def shown_numbers(x: sz.Tensor) -> list[str]:
     return re.sub(r"[\[\],\s]+", " ", body).split()
 
 
+@settings(max_examples=100)
 @given(st.lists(NUMBERS, min_size=1, max_size=30), st.sampled_from(list(SHAPED)))
 def test_floats_read_back(values: list[float], dt: sz.DType) -> None:
     x = sz.tensor(values, dt)
@@ -209,6 +210,7 @@ def test_floats_read_back(values: list[float], dt: sz.DType) -> None:
         assert one == other or (math.isnan(one) and math.isnan(other))
 
 
+@settings(max_examples=100)
 @given(
     st.lists(st.complex_numbers(), min_size=1, max_size=20),
     st.sampled_from([sz.complex32, sz.complex64, sz.complex128]),
