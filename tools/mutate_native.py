@@ -57,6 +57,7 @@ CONCERNED = {
         "ops/test_transformation.py", "ops/test_transformation_views.py",
         "tensors/test_exchange.py",
     ],
+    "loops/function_tables": ["native/test_function_tables.py"],
     "loops/": ["ops/test_transformation_cast.py", "ops/test_arithmetic.py"],
     "kernels/complex": ["ops/test_complex.py"],
     "ops/complex": ["ops/test_complex.py"],
@@ -99,6 +100,10 @@ class Mutant:
         for length in range(len(words), 0, -1):
             tests = (HOME / "tests" / "ops").glob(f"test_{'_'.join(words[:length])}*.py")
             found += [f"ops/{path.name}" for path in sorted(tests)]
+        if name.startswith("ops/nn_"):
+            last = words[-1].rstrip("s")
+            tests = sorted(HOME.glob("tests/nn/test_*.py"), key=lambda path: last not in path.name)
+            found = [f"nn/{path.name}" for path in tests] + found
         return list(dict.fromkeys([*found, *EVERYWHERE, KIT]))
 
     def concerns(self, item: Any) -> bool:
@@ -264,6 +269,16 @@ def plant(copy: Path, mutants: list[Mutant]) -> None:
                 path.write_text(include + text)
 
 
+def configured(copy: Path) -> dict[str, str]:
+    """Configure a copy in `build/dev`; return the environment that shares the compiler cache."""
+    command = ["cmake", "-S", ".", "-B", "build/dev", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    command += [f"-DPython_EXECUTABLE={sys.executable}"]
+    if shutil.which("ccache"):
+        command += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+    subprocess.run(command, check=True, capture_output=True, cwd=copy)
+    return {**os.environ, "CCACHE_BASEDIR": str(copy), "CCACHE_NOHASHDIR": "1"}
+
+
 def build(folder: Path, mutants: list[Mutant], jobs: int) -> list[Mutant]:
     """Build a copy with the changes; return those that compile."""
     copy = folder / "tree"
@@ -274,12 +289,7 @@ def build(folder: Path, mutants: list[Mutant], jobs: int) -> list[Mutant]:
     shutil.copytree(copy / "native", folder / "before" / "native")
     shutil.copy(copy / "CMakeLists.txt", folder / "before")
     plant(copy, mutants)
-    configure = ["cmake", "-S", ".", "-B", "build/dev", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    configure += [f"-DPython_EXECUTABLE={sys.executable}"]
-    environment = {**os.environ, "CCACHE_BASEDIR": str(copy), "CCACHE_NOHASHDIR": "1"}
-    if shutil.which("ccache"):
-        configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-    subprocess.run(configure, check=True, capture_output=True, cwd=copy)
+    environment = configured(copy)
     while True:
         command = ["cmake", "--build", "build/dev", "-j", str(jobs), "--", "-k", "0"]
         done = subprocess.run(
@@ -297,6 +307,7 @@ def build(folder: Path, mutants: list[Mutant], jobs: int) -> list[Mutant]:
             sys.exit(done.stdout[-4000:])
         for m in bad:
             print(f"does not compile: {m.file}:{m.line}: {m.shown}", flush=True)
+            shutil.copy(folder / "before" / m.file, copy / m.file)
         mutants = [m for m in mutants if m not in bad]
         plant(copy, mutants)
     for made in (copy / "build" / "dev").glob("_core*.so"):

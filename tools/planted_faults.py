@@ -20,6 +20,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutate_native import configured
+
 HOME = Path(__file__).parents[1]
 
 DTYPES = ["float32", "int32", "float16"]
@@ -335,15 +337,16 @@ def plant(home: Path) -> None:
 
 
 def build(folder: Path) -> None:
-    """Make a copy with all faults, and install it into `folder`; `installed` is its site."""
+    """Make a copy with all faults, and build it; its `src` is the site."""
     copy = folder / "copy"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns(".git", "build", "dist", "_core*.so"))
+    ignored = shutil.ignore_patterns(".git", "build", "dist", ".venv", "_core*.so")
+    shutil.copytree(HOME, copy, ignore=ignored)
     plant(copy)
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
-    command += ["-C", f"build-dir={folder / 'build'}", "--target", str(folder / "installed")]
-    shutil.rmtree(folder / "installed", ignore_errors=True)
-    subprocess.run([*command, str(copy)], check=True)
+    command = ["cmake", "--build", "build/dev"]
+    subprocess.run(command, check=True, cwd=copy, env=configured(copy))
+    for made in (copy / "build" / "dev").glob("_core*.so"):
+        shutil.copy(made, copy / "src" / "suanzi")
 
 
 def run(site: Path, number: int, ops: str) -> tuple[bool, str]:
@@ -376,7 +379,7 @@ def main() -> int:
     if site is None:
         folder = (given.build or Path(tempfile.mkdtemp(prefix="planted"))).absolute()
         build(folder)
-        site = folder / "installed"
+        site = folder / "copy" / "src"
     found, words = run(site, 0, "abs roll")
     if found:
         sys.exit(f"without a fault the kit complains: {words}")
