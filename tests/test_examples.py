@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import sys
@@ -96,8 +97,12 @@ def test_low_precision(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="needs make and cc")
-def test_a_vendors_library_is_fixed(capsys: pytest.CaptureFixture[str]) -> None:
-    load("vendor_fixed").main()
-    before, after = capsys.readouterr().out.splitlines()
+def test_a_vendors_library_reaches_a_level(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the quick cases; with SUANZI_ALL_CASES=1, all that the level requires."""
+    everything = bool(os.environ.get("SUANZI_ALL_CASES"))
+    load("vendor_fixed").main(everything=everything)
+    before, after, whole = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r".*'mul': [1-9]\d*, 'sub': [1-9]\d*, 'min': [1-9]\d*\}", before)
     assert after.endswith("{'mul': 0, 'sub': 0, 'min': 0}")
+    answer = "reached" if everything else "not tested in full"
+    assert f"77 of 77 interfaces: {answer}. Conforms for bool, int32, float32" in whole
