@@ -231,16 +231,18 @@ def spacing(zh: bool) -> str:
     return p.svg()
 
 
-def terminal(title: str, *commands: list[str], folder: Path = ROOT, most: int = 40) -> str:
-    """Return commands and what they print, as a picture of a terminal."""
+def terminal(title: str, *commands: list[str], zh: bool, folder: Path, most: int = 40) -> str:
+    """Return commands and what they print in a language, as a picture of a terminal."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(record=True, width=100, file=StringIO(), force_terminal=True)
     for command in commands:
+        if zh and command[0] == "suanzi":
+            command = [*command, "--lang", "zh"]
         console.print(Text(f"$ {' '.join(command)}", style="bold"))
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        lines = re.sub(r"; [\d.]+ s$", "", done.stdout, flags=re.M).splitlines()
+        lines = re.sub(r"[;；] ?[\d.]+ [s秒]$", "", done.stdout, flags=re.M).splitlines()
         for line in lines[:most]:
             console.print(Text(line, style=_style(line)))
     svg = console.export_svg(title=title, unique_id="t")
@@ -248,12 +250,13 @@ def terminal(title: str, *commands: list[str], folder: Path = ROOT, most: int = 
     return svg.replace("Fira Code", "ui-monospace, DejaVu Sans Mono, Noto Sans Mono CJK SC")
 
 
+_BAD = r"WRONG|fails$|not reached|crashed:|SZ0\d\d|JD\d{3}|错误。|不符合$|未达到|  - |^-"
+_GOOD = r"conforms$|: reached|no findings|is right|符合$|没有发现|^\+"
+"""What is red or green, in both languages."""
+
+
 def _style(line: str) -> str:
-    if re.search(r"\bWRONG\b|\bfailed\b.*[1-9]|violated|SZ00|JD\d|crashed|  - |^-", line):
-        return "red"
-    if re.search(r"conforms|no findings|is right|^\+", line):
-        return "green"
-    return ""
+    return "red" if re.search(_BAD, line) else "green" if re.search(_GOOD, line) else ""
 
 
 def port(zh: bool) -> str:
@@ -268,6 +271,7 @@ def port(zh: bool) -> str:
             "suanzi port",
             ["suanzi", "port", f"{name}.jsonl", "--to", "torch"],
             ["suanzi", "port", "fixed.jsonl", "--to", "torch"],
+            zh=zh,
             folder=Path(folder),
         )
 
@@ -281,7 +285,7 @@ def check(zh: bool) -> str:
             "suanzi check",
             ["suanzi", "check", "--backend", "build/libvendor.so", "--op", "add", "--op", "mul",
              "--op", "ceil", "--dtype", "float32", "--quick"],
-            folder=Path(folder),
+            zh=zh, folder=Path(folder), most=35,
         )  # fmt: skip
 
 
@@ -301,7 +305,7 @@ def judge(zh: bool) -> str:
         return terminal(
             "suanzi judge", ["cat", "kernels.py"],
             ["suanzi", "judge", "kernels.py::softmax", "--op", "softmax", "--dtype", "float32"],
-            folder=Path(folder),
+            zh=zh, folder=Path(folder),
         )  # fmt: skip
 
 
