@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from html import escape
+from html import escape, unescape
 from io import StringIO
 from pathlib import Path
 
@@ -247,7 +247,25 @@ def terminal(title: str, *commands: list[str], zh: bool, folder: Path, most: int
             console.print(Text(line, style=_style(line)))
     svg = console.export_svg(title=title, unique_id="t")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S)
+    svg = re.sub(r'<text class="(t-r\d+)" x="([\d.]+)"(.*?) textLength="[\d.]+"(.*?)>(.*?)</text>',
+                 _runs, svg)  # fmt: skip
     return svg.replace("Fira Code", "ui-monospace, DejaVu Sans Mono, Noto Sans Mono CJK SC")
+
+
+def _runs(match: re.Match[str]) -> str:
+    """Return a text of the terminal in runs of narrow and of wide characters, each in its columns."""
+    from rich.cells import cell_len
+
+    kind, x, before, after, text = match.groups()
+    at, parts, cell = float(x), [], 12.2  # the width of a column in Rich's pictures
+    for run in re.findall(r"[\u2e80-\uffef]+|[^\u2e80-\uffef]+", unescape(text)):
+        width = cell * cell_len(run)
+        parts.append(
+            f'<text class="{kind}" x="{at:g}"{before} textLength="{width:g}"{after}>'
+            f"{escape(run).replace(chr(160), '&#160;')}</text>"
+        )
+        at += width
+    return "".join(parts)
 
 
 _BAD = r"WRONG|fails$|not reached|crashed:|SZ0\d\d|JD\d{3}|错误。|不符合$|未达到|  - |^-"
