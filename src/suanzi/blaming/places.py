@@ -75,7 +75,8 @@ class Places(threading.local):
             code = frame.f_code
             if self._is_own(code.co_filename):
                 if first is None:
-                    first = code.co_filename, frame.f_lineno, code.co_qualname
+                    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has the second
+                    first = code.co_filename, frame.f_lineno, name
                 if not _installed(code.co_filename):
                     by = code.co_filename, frame.f_lineno
                     break
