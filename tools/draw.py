@@ -78,12 +78,12 @@ class Picture:
 def architecture(zh: bool) -> str:
     """Draw what the project consists of, lowest layer at the bottom."""
     rows = [
-        (BLUE, [("suanzi promote, explain, port", "类型提升与移植"), ("suanzi check", "符合性检验"),
+        (BLUE, [("suanzi promote, explain, port", "类型提升与移植"), ("suanzi check", "一致性检验"),
                 ("suanzi judge, blame", "检验内核与模型"), ("sz.nn, sz.array_api, op_*", "算子的三种形式")]),
         (TEAL, [("promotion engine", "类型提升引擎"), ("cases and judging", "用例与判定"),
                 ("exact truth", "精确的真值"), ("operators and tensors", "算子与张量")]),
-        (VIOLET, [("rule sets of 17 kinds", "17 套规则集"), ("records of 151 interfaces", "151 个接口的记录"),
-                  ("errata", "勘误"), ("C++ core: kernels, threads", "C++ 核心：内核与线程")]),
+        (VIOLET, [("17 rule sets", "17 套规则集"), ("records of 151 interfaces", "151 个接口的记录"),
+                  ("definitions, error bounds", "定义与误差界"), ("C++ core: kernels, threads", "C++ 核心：内核与线程")]),
     ]  # fmt: skip
     ends = [("your program", "您的程序"), ("your backend or C library", "您的后端或 C 语言库"),
             ("your kernel", "您的内核"), ("your code", "您的代码")]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from posixpath import join, normpath
 
@@ -115,3 +116,14 @@ def test_the_menus_are_the_same_and_have_every_page_once() -> None:
     assert english == other
     assert sorted(path for _, path in english) == sorted(PAGES["en"])
     assert max(depth for depth, _ in english) <= 3
+
+
+@pytest.mark.parametrize("path", sorted(PAGES["zh"]))
+def test_no_line_ends_where_chinese_has_no_space(path: str) -> None:
+    """Browsers show the end of a line as a space."""
+    lines = plain(PAGES["zh"][path]).splitlines()
+    begins = re.compile(r"[*_\[]*[\u3001-\u303f\u4e00-\u9fff\uff01-\uff5e]")
+    ends = re.compile(r"[\u3001-\u303f\u4e00-\u9fff\uff01-\uff5e][*_)]*$")
+    for line, following in pairwise(lines):
+        if not line.lstrip().startswith(("|", "#", "<", "!!!", "===")):
+            assert not (ends.search(line) and begins.match(following.lstrip())), line
