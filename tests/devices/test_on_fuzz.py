@@ -39,6 +39,8 @@ def test_a_wrong_kernel_is_found(device: str, monkeypatch: pytest.MonkeyPatch) -
     call = Call("sqrt", "python", "cann", {"x": x}, device=device)
     devices.use(device)
     assert verdict(call) == "gives"
+    monkeypatch.setattr("suanzi.torch.running.usable", lambda kind: False)
+    monkeypatch.setattr("suanzi.torch.running._plans", {})
     monkeypatch.setitem(KERNELS, "sqrt", lambda loop, x: x / 2)
     found = verdict(call)
     assert isinstance(found, Finding)

@@ -17,7 +17,7 @@ from suanzi.tensors.tensor import Tensor
 from suanzi.torch import creating, forks, pending
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import resolved, suanzi_dtype, torch_dtype
-from suanzi.torch.running import torch_place
+from suanzi.torch.running import lacks_memory, torch_place
 from suanzi.torch.tensor import TorchTensor, placed
 
 _EXTENSIONS = {"npu": "torch_npu"}
@@ -97,10 +97,8 @@ class Provider:
         try:
             with torch.no_grad():
                 return TorchTensor(make(place), device)
-        except (MemoryError, torch.OutOfMemoryError) as error:
-            raise AllocFailed(f"not enough memory on {device}: {_first(error)}.") from None
-        except RuntimeError as error:
-            if "alloc" in str(error) and "memory" in str(error):
+        except Exception as error:
+            if lacks_memory(error):
                 raise AllocFailed(f"not enough memory on {device}: {_first(error)}.") from None
             raise
 

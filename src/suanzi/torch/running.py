@@ -140,9 +140,9 @@ def _by_kernels(
             return None if quick is None else quick(call, **plain)
     except StatusError:
         raise
-    except (MemoryError, torch.OutOfMemoryError) as error:
-        raise _no_memory(op, call.device, error) from None
     except Exception as error:
+        if lacks_memory(error):
+            raise _no_memory(op, call.device, error) from None
         _failing.add(key)
         warnings.warn(
             f"{op.title}: its kernel failed on {call.device}, and PyTorch computes instead: "
@@ -340,6 +340,14 @@ def torch_place(device: Device) -> torch.device:
     return torch.device(name if name in ("cpu", "mps") else f"{name}:{device.id}")
 
 
+def lacks_memory(error: Exception) -> bool:
+    """Return whether an error is PyTorch's for too little memory, which on a CPU has no type."""
+    words = _first(error)
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "alloc" in words and "memory" in words
+    )
+
+
 def in_name_of(op: Operator, device: Device, call: Any) -> Any:
     """Return what a call of PyTorch gives; its errors are the operator's."""
     try:
@@ -347,12 +355,10 @@ def in_name_of(op: Operator, device: Device, call: Any) -> Any:
             return call()
     except StatusError:
         raise
-    except (MemoryError, torch.OutOfMemoryError) as error:
-        raise _no_memory(op, device, error) from None
     except Exception as error:
-        words = _first(error)
-        if "alloc" in words and "memory" in words:
+        if lacks_memory(error):
             raise _no_memory(op, device, error) from None
+        words = _first(error)
         if (
             isinstance(error, NotImplementedError)
             or type(error).__name__ == "Unsupported"
