@@ -57,6 +57,8 @@ def ways(expected: Expected, outputs: int, statuses: bool = True) -> list[Way]:
     >>> from suanzi.status import Status
     >>> ways(Refused(Status.INVALID_ARGUMENT), 1)
     [Way(statuses=('INVALID_ARGUMENT',), outputs=())]
+    >>> ways((5, [1, 2]), 2)
+    [Way(statuses=(), outputs=(5, [1, 2]))]
     """
     if isinstance(expected, Either):
         found = [ways(one, outputs, statuses) for one in expected.readings.values()]
