@@ -11,7 +11,11 @@ def _symbol(name: str, reflected: bool = False) -> Any:
     def binary(self: Symbols, other: Any) -> Any:
         if not _may_be_operand(other):
             return NotImplemented  # another type may know
-        if type(other) is not type(self) and not reflected and getattr(other, "is_array_api", 0):
+        if (
+            type(other) is not type(self)
+            and not reflected
+            and getattr(other, "is_array_api", False)
+        ):
             return NotImplemented  # the symbol means that namespace's function
         return self._of_symbol(name, (other, self) if reflected else (self, other))
 
