@@ -21,6 +21,7 @@ from suanzi._text import columns, pad, width, wrap
 from suanzi.cli import main
 from suanzi.cli.catalogue import entries, entry, in_one_line
 from suanzi.errata import errata
+from suanzi.port.differences import questions
 from suanzi.status import InvalidArgument
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
@@ -99,6 +100,14 @@ def test_sentences_of_data_are_translated() -> None:
     files = (HOME / f"{module}.py" for module in SOURCES)
     missing = {file.stem: found for file in files if (found := _untranslated(file))}
     assert not missing
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_titles_of_differences_are_translated(name: str) -> None:
+    titles = [one.title for one in questions()]
+    assert len(titles) > 30
+    same = [text for text in titles if catalogue(name).translated(text) in (None, text)]
+    assert all(re.fullmatch(r"[-\d %/]+|\w+\([^()]*\)", text) for text in same), same  # code
 
 
 @pytest.mark.parametrize("of", ["standard", "nn"])
