@@ -89,15 +89,20 @@ def graph_of(home: Path) -> Graph:
     }
 
 
+def name_of(node: ast.AST) -> str:
+    """Return the last part of a name; of anything else, nothing."""
+    return getattr(node, "attr", "") or getattr(node, "id", "")
+
+
 def imported(tree: ast.AST, known: set[str]) -> Iterator[str]:
     """Yield the modules of suanzi that are imported when code runs, inside functions too."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and name_of(node.test) == "TYPE_CHECKING":
             node = ast.Module(node.orelse, [])
         names = []
         if isinstance(node, ast.Import):
             names = [name.name for name in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and name_of(node.func) == "import_module":
             given = node.args[0]
             names = [str(given.value)] if isinstance(given, ast.Constant) else []
         elif isinstance(node, ast.ImportFrom):

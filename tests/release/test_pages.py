@@ -10,8 +10,7 @@ from posixpath import join, normpath
 import pytest
 
 from docs_site.markdown import slug
-from docs_site.words import LANGUAGES, chinese, missing
-from write_docs import written
+from docs_site.words import LANGUAGES, chinese
 
 ROOT = Path(__file__).parents[2]
 PAGES = {
@@ -78,9 +77,7 @@ def test_every_page_has_its_partner() -> None:
     assert list(PAGES["en"]) == list(PAGES["zh"])
 
 
-def test_every_generated_text_has_its_partner() -> None:
-    written()
-    assert not missing
+def test_every_text_has_its_partner() -> None:
     assert not [text for text, said in chinese().items() if not said]
 
 

@@ -13,7 +13,7 @@ from docs_site.fragments import FRAGMENTS, MARK
 from docs_site.markdown import docstring, table
 from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, pages
 from docs_site.proposals import read
-from docs_site.words import LANGUAGES
+from docs_site.words import LANGUAGES, missing
 from suanzi.errata import errata
 from suanzi.registry import REGISTRY
 from suanzi.standard import categories, interfaces
@@ -119,6 +119,7 @@ def test_a_porting_guide_lists_every_difference(target: str) -> None:
 def test_what_is_generated_is_current() -> None:
     for path, text in written().items():
         assert path.read_text("utf-8") == text, f"{path}: run python tools/write_docs.py"
+    assert not missing  # texts without Chinese
 
 
 def test_every_mark_has_an_end_and_every_part_is_used() -> None:
