@@ -194,10 +194,12 @@ SLOW = {
     ".": "layers new_operator",
     "cli": "check check_files terminal watch",
     "cluster": "kit workers",
-    "conformance": """backends basis breaches breaches_c c_adapter c_round_trip case_loading cluster
-        crashes docs_adapter frameworks frozen independence packaged_deviations plugin processes
-        report_json report_junit reproduction results rude_subjects shards sizes vendor_c""",
+    "conformance": """backends basis breaches breaches_c c_adapter c_mutants c_round_trip
+        case_loading cluster crashes docs_adapter frameworks frozen independence observed
+        packaged_deviations plugin processes report_json report_junit reproduction results
+        rude_subjects shards sizes vendor_c""",
     "interface": "memory",
+    "judgement": "front_ends lost",
     "native": "build",
     "port": "exported",
     "promote": "float8_overflow",
