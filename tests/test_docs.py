@@ -135,8 +135,11 @@ TORCH_BLOCKS = [
 @pytest.mark.parametrize(
     ("page", "block"), TORCH_BLOCKS, ids=[str(page.relative_to(ROOT)) for page, _ in TORCH_BLOCKS]
 )
-def test_pytorch_on_pages(page: Path, block: str) -> None:
+def test_pytorch_on_pages(
+    page: Path, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)  # a block may write a file
     exec(compile(block, str(page), "exec"), {"sz": sz})
 
 
