@@ -189,8 +189,7 @@ def _pairs(found: Diff, shape: str) -> str:
         )
         groups.setdefault((left, a, b), []).append(right.removeprefix("a "))
     rows = [(left, ", ".join(right), a, b) for (left, a, b), right in groups.items()]
-    other = say("with {}", say(right_name))
-    head = (say(left_name), other, f"`{found.a.name}`", f"`{found.b.name}`")
+    head = (say(left_name), say(f"with {right_name}"), f"`{found.a.name}`", f"`{found.b.name}`")
     return f"{anchored('###', shape[0].upper() + shape[1:])}\n\n{table(head, rows)}"
 
 

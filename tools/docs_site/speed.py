@@ -103,7 +103,7 @@ def cell(rows: list[Row], peer: str | None) -> str:
     low, middle, high = (
         f"{x:.0f}" if x >= 100 else f"{x:.2g}" for x in (min(found), mean(found), max(found))
     )
-    return f"{middle} ({low} to {high})"
+    return say("{} ({} to {})", middle, low, high)
 
 
 def machine(found: dict[str, Any]) -> str:
@@ -118,7 +118,7 @@ def machine(found: dict[str, Any]) -> str:
         if run["versions"]["suanzi"] not in beside:
             beside.append(run["versions"]["suanzi"])
     said = [f"{peers}; suanzi {', '.join(its)}" for peers, its in commits.items()]
-    cores = f"{facts['cores']} core{'s' * (facts['cores'] > 1)}"
+    cores = say("{} cores", facts["cores"])
     return (
         f"**{facts['name']}**, {cores}, {facts['architecture']}, level `{facts['level']}` "
         f"({'; '.join(said)})"
