@@ -20,6 +20,8 @@ from suanzi._lang.choosing import choose, split
 from suanzi._text import columns, pad, width, wrap
 from suanzi.cli import main
 from suanzi.cli.catalogue import entries, entry, in_one_line
+from suanzi.conformance.model.results import Result
+from suanzi.conformance.reports.summary import problem_of, said_problem
 from suanzi.errata import errata
 from suanzi.port.differences import questions
 from suanzi.status import InvalidArgument
@@ -36,6 +38,11 @@ promote/facts promote/explain promote/diff promote/table promote/live
 promote/layers promote/values promote/live_results
 port/findings port/layout port/report port/tabulated port/given port/passes port/available
 port/support port/values port/patch port/opening port/asking port/under_autocast port/page
+port/models/graph port/models/onnx_model port/models/onnx_types port/models/openvino_ir
+conformance/judging/checks/choices conformance/judging/checks/examples
+conformance/judging/checks/factors conformance/judging/checks/indexing
+conformance/judging/checks/random conformance/judging/checks/solutions
+conformance/running/crashes
 conformance/decision conformance/reports/summary conformance/reports/levels conformance/model/basis
 conformance/reports/compare conformance/reports/readings conformance/reports/html
 conformance/submission conformance/model/tallies
@@ -52,7 +59,8 @@ NOT_SENTENCES = re.compile(
     r"interpreter that ignores|See |in-place method|no dtype|provider|a Python function|"
     r"x \+= y|linear algebra|same kind|odel name|standards (holes|diff)|use vjp|:\.6g|"
     r"\(suanzi|No newline|required \(positional|float64 for float64|not implemented for|"
-    r"empty empty_like|log log2|known are|no chips"
+    r"empty empty_like|log log2|known are|no chips|^mat (v|x|inv) - |valid (ONNX )?model of|"
+    r"is not a valid ONNX model"
 )
 
 
@@ -238,6 +246,26 @@ def test_say(text: str, chinese: str) -> None:
         assert say(text) == chinese
 
 
+@pytest.mark.parametrize(
+    ("problem", "chinese"),
+    [
+        ("ALLOC_FAILED, not SUCCESS: no", "ALLOC_FAILED，应为 SUCCESS：no"),
+        ("dtype int8, not int16", "dtype 为 int8，应为 int16"),
+        ("L U - P mat: the error at [0, 1] is 2, 1e-6 is allowed of matrix 3",
+         "第 3 个矩阵：L U - P mat：在 [0, 1] 处误差为 2，允许 1e-6"),
+        ("0.250 of the numbers, not 0.500, are below the mean", "小于均值的数占 0.250，应为 0.500"),
+        ("it damages memory: the process ended with SIGSEGV, later, in a/b; not without this call",
+         "它破坏内存：后来在 a/b 中进程结束：SIGSEGV；没有这次调用就不会"),
+        ("first line\nan element is not finite", "first line\n有元素不是有限数"),
+    ],
+)  # fmt: skip
+def test_problems_are_said_after_their_calls(problem: str, chinese: str) -> None:
+    result = Result("a", "zeros", "status", "any", "failed", problem, call="zeros(shape=[-1])")
+    assert said_problem(result) == f"zeros(shape=[-1]): {problem}" == problem_of(result)
+    with language("zh"):
+        assert said_problem(result) == f"zeros(shape=[-1]): {chinese}"
+
+
 def test_english_reads_no_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
     catalogue.cache_clear()
     run(capsys, "explain", "i32", "bf16")
@@ -274,6 +302,7 @@ COMMANDS = [
      "--jobs", "1"),
     ("port", str(ROOT / "examples" / "port" / "block.jsonl"), "--to", "cann,jax"),
     ("port", str(ROOT / "examples" / "port" / "results.jsonl"), "--to", "paddle,jax"),
+    ("port", str(ROOT / "examples" / "port" / "scaled.xml"), "--to", "cann"),
 ]  # fmt: skip
 
 
@@ -285,7 +314,7 @@ def test_commands_print_chinese(
     assert status in (0, 1)
     assert re.search("[\u4e00-\u9fff]", out)
     lines = [line for line in out.splitlines() if "(" not in line or "：" in line]
-    titles = "documentation of|Table 1|every pair tested|promote_types|on the CPU"  # of sources
+    titles = "documentation of|Table 1|every pair tested|promote_types|on the CPU|scaled.xml"
     assert [line for line in lines if ENGLISH.search(line) and not re.search(titles, line)] == []
 
 

@@ -105,7 +105,7 @@ def _case(run: Run, result: Result) -> dict[str, Any]:
         "result": result,
         "category": _category(result.op),
         "clause": _clause(result.op),
-        "problem": summary.problem_of(result),
+        "problem": summary.said_problem(result),
         "measures": summary.measures(result),
         "command": summary.command(run, result),
         "script": summary.script(result),

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from suanzi._lang import say
 from suanzi.conformance.decision import Answer, Style, Tally, Verdict
 from suanzi.conformance.model.basis import DEMANDED, labels
 from suanzi.conformance.model.members import facts_of
@@ -377,7 +378,7 @@ def _brief(result: Result) -> list[Part]:
 def detail(run: Run, result: Result) -> list[Part]:
     """Return one result in full."""
     said: list[Part] = [Line(f"{_mark(result)}{result.id}", "bad" if result.bad else "bold", 2)]
-    said += [Line(line, "", 6) for line in problem_of(result).splitlines()]
+    said += [Line(line, "", 6) for line in said_problem(result).splitlines()]
     said += [Line(line, "dim", 6) for line in measures(result)]
     if result.because:
         said.append(Line(f"required by {result.because}", "dim", 6))
@@ -400,6 +401,15 @@ def problem_of(result: Result) -> str:
     problem = result.problem or ""
     named = result.call is None or f"] {result.op}(" in problem
     return problem if named else f"{result.call}: {problem or 'no message'}"
+
+
+def said_problem(result: Result) -> str:
+    """Return the problem after its call in the chosen language; the call stays as it is."""
+    first, *rest = problem_of(result).splitlines() or [""]
+    call = f"{result.call}: "
+    if first.startswith(call):
+        first = call + say(first.removeprefix(call))
+    return "\n".join(say(line) for line in (first, *rest))
 
 
 def script(result: Result) -> str:
@@ -447,8 +457,7 @@ def _mark(result: Result) -> str:
 
 
 def _first_line(result: Result) -> str:
-    lines = problem_of(result).splitlines()
-    text = lines[0] if lines else "no message"
+    text = said_problem(result).partition("\n")[0] or say("no message")
     return text if len(text) <= 300 else text[:297] + "..."
 
 
