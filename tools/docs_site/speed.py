@@ -198,7 +198,7 @@ def _total(rows: list[Row]) -> str:
         "Against the faster of the two, element-wise arithmetic, casts, reductions, indices and "
         "movement together: {}."
     )
-    return say(total, ", ".join(said)) if said else ""
+    return say(total, say(", ").join(said)) if said else ""
 
 
 def slower() -> str:
