@@ -14,7 +14,8 @@ from textwrap import dedent
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
+from suanzi._lang.choosing import split
+from suanzi.cli import app, main
 
 ROOT = Path(__file__).parent.parent
 # They run alone, in the interpreter of a framework, and import what is not here.
@@ -123,6 +124,31 @@ def test_terminal_sessions_on_pages(
         output = output.removesuffix("...").rstrip()
         printed = "\n".join(printed.splitlines()[: len(output.splitlines())])
     assert printed == output
+
+
+def commands() -> list[tuple[str, str]]:
+    """Return every `suanzi` command of a terminal on the pages, and its page."""
+    return [
+        (page.name, line)
+        for page in PAGES
+        for block in re.findall(
+            r"^ *```(?:console|sh)\n(.*?)```", page.read_text("utf-8"), re.S | re.M
+        )
+        for line in re.findall(r"^ *(?:\$ )?(suanzi .*)$", block, re.M)
+    ]
+
+
+def test_commands_on_pages_have_their_options() -> None:
+    """They parse; nothing is run."""
+    wrong = []
+    for page, line in commands():
+        words = shlex.split(re.split(r"#|>|&&|\|", line)[0])[1:]
+        try:
+            app.parse_args(split(words)[0], exit_on_error=False, print_error=False)
+        except Exception as error:
+            wrong.append((page, line, type(error).__name__))
+    assert len(commands()) > 80
+    assert not wrong
 
 
 TORCH_BLOCKS = [

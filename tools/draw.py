@@ -111,7 +111,7 @@ def decision(zh: bool) -> str:
     """Draw how a promotion is decided."""
     steps = [
         ("all dtypes equal?", "数据类型全部相同？", "that dtype", "就是该类型"),
-        ("does the gate of the operator refuse?", "算子的准入条件拒绝？", "TYPE_MISMATCH", "TYPE_MISMATCH"),
+        ("does the gate of the operator refuse?", "算子的限制拒绝？", "TYPE_MISMATCH", "TYPE_MISMATCH"),
         ("a 0-d tensor or Python number among them?", "其中有零维张量或 Python 数？", "its own rule", "按其专门规则"),
         ("a cell of the table for every pair?", "表中有各对的格子？", "the dtype of the cell", "取格子中的类型"),
         ("real function or true division of integers?", "整数的实函数或真除法？", "integers to float", "整数转为浮点"),

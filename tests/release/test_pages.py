@@ -81,6 +81,19 @@ def test_every_text_has_its_partner() -> None:
     assert not [text for text, said in chinese().items() if not said]
 
 
+def names(markdown: str) -> list[set[str]]:
+    """Return what each section has in code."""
+    sections = re.split(r"^#+ ", MADE.sub("", plain(markdown)), flags=re.M)
+    return [{re.sub(r"\s+", " ", x) for x in re.findall(r"`([^`]+)`", one)} for one in sections]
+
+
+@pytest.mark.parametrize("path", BOTH)
+def test_no_section_lacks_a_name(path: str) -> None:
+    """A sentence that is left out shows, and a name that is spelt otherwise."""
+    for english, other in zip(names(PAGES["en"][path]), names(PAGES["zh"][path]), strict=True):
+        assert not english - other
+
+
 @pytest.mark.parametrize("path", BOTH)
 def test_partners_agree(path: str) -> None:
     english, other = PAGES["en"][path], PAGES["zh"][path]
