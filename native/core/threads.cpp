@@ -188,7 +188,11 @@ class Pool {
     // Of each small size one: freed, they stay with this thread, and nobody takes them before it throws.
     void* volatile some[32];
     bool found = true;
-    for (std::size_t i = 0; i < std::size(some); ++i) found &= (some[i] = std::malloc(16 * (i + 1))) != nullptr;
+    for (std::size_t i = 0; i < std::size(some); ++i) {
+      void* one = std::malloc(16 * (i + 1));
+      some[i] = one;
+      found &= one != nullptr;
+    }
     for (void* one : some) std::free(one);
     if (!found) return false;
     [[maybe_unused]] void* volatile made = abi::__cxa_get_globals();  // unused, it would be left out

@@ -82,6 +82,8 @@ struct Sums {
   double sums[columns_at_once];
   float widened[columns_at_once];
 
+  explicit Sums(const Tensor& of) : gradient(of) {}
+
   template <class T>
   void add(const T* x, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) sums[i] += static_cast<double>(x[i]);
@@ -119,7 +121,7 @@ nb::object embedding_bwd(nb::handle gradient_object, nb::handle indices_object, 
   run_over(std::max(out.size, gradient.size), {&gradient, &indices}, [&] {
     parallel_for(rows, std::max<std::int64_t>(grain / std::max<std::int64_t>(columns, 1), 1),
                  [&](std::int64_t begin, std::int64_t end) {
-                   Sums sums{gradient};
+                   Sums sums(gradient);
                    for (std::int64_t r = begin; r < end; ++r) {
                      std::byte* to = out.data() + r * columns * size;
                      std::int64_t first = positions.start[r], last = positions.start[r + 1];
