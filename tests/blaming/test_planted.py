@@ -18,6 +18,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from suanzi import _core
 from suanzi.agents.schemas import schema
 from suanzi.blaming.report import read
 from suanzi.cli import main
@@ -26,9 +27,13 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "src"
 RUN = """
 import runpy, sys
-source, packages, file, *sys.argv[1:] = sys.argv[1:]
+source, packages, core, file, *sys.argv[1:] = sys.argv[1:]
 sys.path[:0] = [source, file.rpartition("/")[0]]
 sys.path.append(packages)
+sys.path.insert(0, source + "/suanzi/blaming")
+import child
+sys.meta_path.append(child.Core(core))
+del sys.path[0], sys.modules["child"]
 runpy.run_path(file, run_name="__main__")
 """
 
@@ -49,6 +54,7 @@ def command_of(file: str, *arguments: str, python: str | None = None) -> list[st
         RUN,
         str(SOURCE),
         packages,
+        str(_core.__file__),
         str(HERE / file),
         *arguments,
     ]

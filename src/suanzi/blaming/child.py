@@ -9,6 +9,7 @@ import os
 import runpy
 import sys
 import traceback
+from importlib.util import spec_from_file_location
 from typing import Any
 
 REQUEST = "SUANZI_BLAME"
@@ -16,11 +17,25 @@ CANNOT_IMPORT, NOT_INSTALLED = 4, 3
 _EVERY = 0.2
 
 
+class Core:
+    """Finds the native module where an editable installation has it, beside no Python files."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Return where a module is; None if it is not the native one."""
+        return spec_from_file_location(name, self.file) if name == "suanzi._core" else None
+
+
 def main() -> int:
     """Do what is asked for, and write the report to a file."""
     asked = json.loads(os.environ.pop(REQUEST))
     sys.path[:] = [p for p in sys.path if p != os.path.dirname(os.path.abspath(__file__))]
     sys.path += [p for p in asked["paths"] if p not in sys.path]
+    core, python = asked["core"]
+    if python == sys.implementation.cache_tag:
+        sys.meta_path.append(Core(core))
     try:
         from suanzi import blaming as blame
         from suanzi.blaming.options import options

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from suanzi import _core
 from suanzi.blaming.child import CANNOT_IMPORT, NOT_INSTALLED, REQUEST
 from suanzi.blaming.report import Report, read
 from suanzi.blaming.runs import read_run
@@ -65,6 +66,7 @@ def _asked(asked: dict[str, Any], python: str | None) -> Report:
     with tempfile.TemporaryDirectory(prefix="suanzi-blame-") as folder:
         output = Path(folder) / "report.json"
         request = {**asked, "paths": paths, "output": str(output)}
+        request["core"] = _core.__file__, sys.implementation.cache_tag
         environment = os.environ | {REQUEST: json.dumps(request)}
         command = [interpreter, str(here / "child.py")]
         try:
