@@ -427,6 +427,30 @@ def shared_heads() -> Any:
     return found
 
 
+@test
+def lowest() -> Any:
+    """Masks of the lowest float32, with which scores overflow: faults beside them are found."""
+    mask = torch.full((9, 9), torch.finfo(torch.float32).min).triu(1)
+    q = x(1, 2, 9, 8).requires_grad_()
+
+    def run() -> None:
+        ((q @ q.transpose(-1, -2)).clamp(-3, 3) + mask).softmax(-1)
+        F.scaled_dot_product_attention(q, q * 2, q + 1, mask).square().sum().backward()
+
+    def first_rows(y: torch.Tensor) -> torch.Tensor:
+        y = y.clone()
+        y[:, :, :5] *= 1.01
+        return y
+
+    found = []
+    name = "_scaled_dot_product_flash_attention_for_cpu"
+    for one in ("", "_softmax", name, f"{name}_backward"):
+        with Plant(one, after(first_rows)), sz.blame(overhead=None) as report:
+            run()
+        found.append([report.answer, [s.operator for s in report.findings], one])
+    return found
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     wanted = sys.argv[2:] or list(TESTS)

@@ -174,6 +174,9 @@ def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
     assert found["scripts"] == ["right", ["exp", "mul"]]
     gradients = [["wrong", f"result {i}"] for i in range(3)]
     assert found["shared_heads"] == [["right", {}], *gradients]
+    nothing, *faults = found["lowest"]
+    assert nothing == ["right", [], ""]
+    assert faults == [["wrong", [name], name] for *_, name in faults]
     assert set(map(str, found["gradients"].values())) == {"['right', {}, {}]"}
 
 

@@ -258,3 +258,21 @@ BAD: list[tuple[str, Any]] = [
 def test_arguments_that_do_not_fit_are_a_status(name: str, call: Any) -> None:
     with pytest.raises(sz.InvalidArgument, match=rf"truth\.{name}: it does not take .*shape"):
         call()
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+def test_masks_of_the_lowest_number_leave_a_bound_that_says_something(name: str) -> None:
+    """x minus its maximum overflows in float32 there; its exponential is 0 all the same."""
+    from suanzi.truth.nn import softmaxes
+
+    lowest = float(np.finfo(np.float32).min)
+    x = np.array([[0.3, 1.0, lowest, lowest], [0.3, lowest, -0.7, lowest]])
+    with np.errstate(all="ignore"), arithmetic("float32", False):
+        made = getattr(softmaxes, name)(tracked(x))
+    far = x == lowest if name == "log_softmax" else np.zeros(made.shape, bool)
+    assert (made.error[~far] < 1e-5).all()
+    others = [[row[0], row[k]] for row, k in zip(x.tolist(), (1, 2), strict=True)]
+    with arithmetic("float32", False):
+        plain = getattr(softmaxes, name)(tracked(np.array(others)))
+    same = made.value if name == "logsumexp" else made.value[[[0, 0], [1, 1]], [[0, 1], [0, 2]]]
+    np.testing.assert_array_equal(same, plain.value)

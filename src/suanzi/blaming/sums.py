@@ -11,6 +11,7 @@ import numpy as np
 from suanzi.blaming.elements import rule
 from suanzi.blaming.sampling import LONGEST, TERMS, Array, Call, Part, Piece, Unjudged, name_of
 from suanzi.truth import tracked as t
+from suanzi.truth.nn import softmaxes
 from suanzi.truth.rounding import ROUNDED, unit_of
 from suanzi.truth.tracked import Tracked
 
@@ -384,7 +385,7 @@ def attention(call: Call) -> Iterator[Piece]:
     }  # fmt: skip
 
     def definition(q: Tracked, k: Tracked, v: Tracked, mask: Any) -> Tracked:
-        s = _scores(q, k, scale, mask, allowed)
+        s = softmaxes.near(_scores(q, k, scale, mask, allowed))
         top = s.max(-1, True)
         empty = np.asarray(top.value == -np.inf, bool)
         e = t.exp(s - t.where(empty, 0, top))
@@ -434,8 +435,9 @@ def attention_backward(call: Call) -> Iterator[Piece]:
         allowed: Any,
     ) -> tuple[Tracked, Tracked]:  # fmt: skip
         """The weights, and the gradients of scores."""
-        s = _scores(q, k, scale, mask, allowed)
-        w = t.where(allowed, t.exp(s - lse.reshape(*lse.shape, 1)), 0)
+        most = lse.reshape(*lse.shape, 1)
+        s = softmaxes.near(_scores(q, k, scale, mask, allowed), most.value.astype(np.float64))
+        w = t.where(allowed, t.exp(s - most), 0)
         mean = (g * out).sum(-1, True)
         return w, w * (g @ v.transpose(0, 2, 1) - mean)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.truth.define import truth_of
+from suanzi.truth.nn.softmaxes import near
 from suanzi.truth.tracked import Tracked, concatenate, exp, maximum, sqrt, tanh, tracked, where
 
 
@@ -68,7 +69,7 @@ def softmax(
     elif mask is not None:
         allowed = allowed & mask
     allowed = np.broadcast_to(allowed, s.shape)
-    s = where(allowed, s, -np.inf)
+    s = near(where(allowed, s, -np.inf))
     top = s.max(-1, keepdims=True)
     if sink is not None:
         sink = sink.reshape(-1, 1, 1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.truth.define import truth_of
+from suanzi.truth.nn.softmaxes import near
 from suanzi.truth.tracked import (
     Tracked,
     absolute,
@@ -84,6 +85,7 @@ def cross_entropy_bwd(
         count = tracked(max(shares.size[..., 0].size, 0))
     g = out_grad / count if reduction == "mean" else out_grad
     g = g.reshape(*g.shape, 1)
+    x = near(x)
     e = exp(x - x.max(-1, keepdims=True))
     found = (e / e.sum(-1, keepdims=True) * shares.sum(-1, keepdims=True) - shares) * g
     if is_class:
@@ -141,8 +143,8 @@ def _classes_at(x: Tracked, axis: int) -> Tracked:
 
 
 def _log_softmax(x: Tracked) -> Tracked:
-    shifted = x - x.max(-1, keepdims=True)
-    return shifted - log(exp(shifted).sum(-1, keepdims=True))
+    most = x.max(-1, keepdims=True)
+    return x - most - log(exp(near(x) - most).sum(-1, keepdims=True))
 
 
 def _shares(given: Tracked, weight: Tracked | None, smoothing: float, classes: int) -> Tracked:

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from suanzi.truth.define import truth_of
 from suanzi.truth.tracked import Tracked, exp, log, where
 
+_FAR = 1e4
+"""The exponential of minus so much is 0 in every dtype."""
+
+
+def near(x: Tracked, top: Any = None, axis: int = -1) -> Tracked:
+    """x, with -inf where it is so far below the largest that nothing of its exponential is left.
+
+    A difference from the largest may overflow there, as with masks of the lowest float32; it is
+    minus infinity then, whose exponential is 0, too. `top` has the largest, if others
+    than those along the axis take part.
+    """
+    value = x.value.astype(np.float64)
+    if top is None:
+        top = value.max(axis, keepdims=True, initial=-np.inf)
+    with np.errstate(all="ignore"):
+        is_far = value + np.where(np.isfinite(x.error), x.error, 0.0) < top - _FAR
+    return where(is_far, -np.inf, x)
+
 
 @truth_of("nn:softmax")
 def softmax(x: Tracked, axis: int = -1) -> Tracked:
     """exp(x) over its sum along an axis."""
+    x = near(x, axis=axis)
     e = exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
 
@@ -18,8 +39,8 @@ def softmax(x: Tracked, axis: int = -1) -> Tracked:
 @truth_of("nn:log_softmax")
 def log_softmax(x: Tracked, axis: int = -1) -> Tracked:
     """The logarithm of softmax."""
-    above = x - x.max(axis, keepdims=True)
-    return above - log(exp(above).sum(axis, keepdims=True))
+    most = x.max(axis, keepdims=True)
+    return x - most - log(exp(near(x, axis=axis) - most).sum(axis, keepdims=True))
 
 
 @truth_of("nn:logsumexp")
@@ -27,7 +48,7 @@ def logsumexp(x: Tracked, axis: int = -1, keep_dims: bool = False) -> Tracked:
     """The logarithm of the sum of exponentials; the largest, if infinite, is not taken off."""
     most = x.max(axis, keepdims=True)
     centre = where(np.isfinite(most.size), most, 0.0)
-    found = centre + log(exp(x - centre).sum(axis, keepdims=True))
+    found = centre + log(exp(near(x, axis=axis) - centre).sum(axis, keepdims=True))
     return found if keep_dims else found.sum(axis)
 
 
