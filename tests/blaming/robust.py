@@ -369,7 +369,37 @@ def saves() -> Any:
         again.answer,
         again.judged,
         wrong.answer,
+        *saved_lists(path),
     ]
+
+
+def saved_lists(path: str) -> Any:
+    """Calls of optimizers, of which some tensors are saved, in place and not."""
+    parameters = [torch.nn.Parameter(x(5) + i) for i in range(9)]
+    optimizer = torch.optim.AdamW(parameters, 0.1, fused=True)
+    for parameter in parameters:
+        parameter.grad = x(5)
+
+    def last(func: Any, *args: Any, **kwargs: Any) -> Any:
+        made = func(*args, **kwargs)
+        (made or args[0])[-1].detach().mul_(1.01)
+        return made
+
+    def column(func: Any, *args: Any) -> Any:
+        return func(*args) * torch.tensor([1.0, 1.01])
+
+    for name, fault, run in (
+        ("_fused_adamw_", last, optimizer.step),
+        ("_foreach_mul_", last, lambda: torch._foreach_mul_([p.detach() for p in parameters], 3)),
+        ("_foreach_exp", last, lambda: torch._foreach_exp([p.detach() for p in parameters])),
+        ("index", column, lambda: x(4, 4)[:, torch.tensor([0, 3])]),
+    ):
+        with Plant(name, fault), sz.blame(save=path) as report:
+            run()
+        found = report.findings[0].reproducer
+        with Plant(name, fault):
+            wrong = sz.blame.replay(found).answer
+        yield [sz.blame.replay(found).answer, wrong]
 
 
 @test

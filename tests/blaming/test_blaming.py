@@ -64,6 +64,23 @@ def test_one_rounding_more_is_an_inaccuracy() -> None:
     assert found.is_small
 
 
+def test_what_is_moved_or_cast_may_not_be_off_by_one_unit() -> None:
+    """Truncation is wrong; float64 that is rounded to float32 on the way is inaccurate."""
+    x = np.linspace(1, 2, 97) + 2.0**-8 + 2.0**-30
+    right, twice = rounded(x, "bfloat16"), rounded(rounded(x, "float32"), "bfloat16")
+    truncated = np.floor(x * 128) / 128
+    x[5] = 1 + 2.0**-8 + 2.0**-40  # just above the middle of two numbers
+    right[5], twice[5], truncated[5] = 1 + 2.0**-7, 1.0, 1.0
+    found = [
+        judge(Piece(lambda self: self, {"self": x}, [Part(y, "bfloat16", str)], True))
+        for y in (right, twice, truncated)
+    ]
+    assert [(one.wrong > 0, one.is_small) for one in found[:2]] == [(False, True), (True, True)]
+    assert found[2].wrong > 1
+    assert not found[2].is_small
+    assert "rounds to float32 on the way" in found[1].words
+
+
 def test_what_is_moved_must_be_the_same() -> None:
     moved = X.copy()
     moved[3] = np.nextafter(np.float32(moved[3]), np.float32(9))

@@ -136,3 +136,31 @@ def test_conversions_are_said() -> None:
     assert conversion("mul", ["int8", "float32"], "float32") == ""
     assert conversion("div", ["int64"], "float32").startswith("int64 becomes float32")
     assert conversion("embedding", ["float16", "float32"], "float32") == ""
+
+
+def test_a_file_whose_lines_are_damaged_is_refused(tmp_path: Path) -> None:
+    path, head = tmp_path / "run.sz", {"format": FORMAT, "samples": 1, "framework": "torch 0"}
+    layer, end = {"module": "Net.a", "step": 1, "outputs": [tensor()]}, {"end": True, "dropped": 0}
+
+    def written(*records: Any) -> Path:
+        path.write_bytes(gzip.compress(b"\n".join(json.dumps(r).encode() for r in records)))
+        return path
+
+    right = [head, call("mm"), layer, end]
+    assert len(read_run(written(*right)).calls) == 1
+    for k, change in (
+        (0, {"samples": -1}), (0, {"samples": 10**12}), (0, {"samples": None}),
+        (1, {"outputs": 3}), (1, {"layer": None}), (1, {"step": "x"}), (1, {"devices": [3]}),
+        (1, {"inputs": [{"shape": 1}]}), (1, {"judged": {}}), (1, {"judged": 7}),
+        (1, {"outputs": [{**tensor(), "values": ["abc"]}]}),
+        (1, {"outputs": [{**tensor(), "rms": None}]}),
+        (2, {"outputs": [None]}), (3, {"dropped": "x"}),
+    ):  # fmt: skip
+        bad = [{**one, **change} if i == k else one for i, one in enumerate(right)]
+        with pytest.raises(InvalidArgument, match=f"is damaged: its line {k + 1} is"):
+            read_run(written(*bad))
+    with pytest.raises(InvalidArgument, match="is damaged: its line 2 is"):
+        read_run(written(head, [1]))
+    path.write_bytes(gzip.compress(b"[" * 100_000))
+    with pytest.raises(InvalidArgument, match="has no run of the format"):
+        read_run(path)

@@ -18,7 +18,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from suanzi import _core
+import suanzi as sz
+from suanzi import _core, safetensors
 from suanzi.agents.schemas import schema
 from suanzi.blaming.report import read
 from suanzi.cli import main
@@ -159,7 +160,14 @@ def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
     assert found["born"] == ["right", [["div", "born", "NaN"]]]
     assert found["differs"] == ["wrong", "differs", "right"]
     assert found["chosen"] == [["addmm"], 2, True, ["exp"]]
-    assert found["saves"] == ["wrong", "bad-call-0.safetensors", "right", 1, "wrong"]
+    assert found["saves"] == [
+        "wrong",
+        "bad-call-0.safetensors",
+        "right",
+        1,
+        "wrong",
+        *[["right", "wrong"]] * 4,
+    ]
     assert found["limits"] == [50, True, 1, ["copies that need more memory than allowed"]]
     assert found["workers"] == [True, ["mul"], ["forked processes are not judged"]]
     assert found["hooks"] == ["right", ["addmm", "sinh", "tanh", "tanh_backward"]]
@@ -275,3 +283,36 @@ def test_what_is_interrupted_is_reported(tmp_path: Path, capfd: pytest.CaptureFi
         jsonschema.validate(json.loads(line), schema("blame-run"))
     assert json.loads(lines[-1])["raised"] == "KeyboardInterrupt"
     assert len(lines) > 2
+
+
+def test_saved_calls_that_are_damaged_are_refused_in_a_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    python, saved = python_of_torch(), tmp_path / "saved.safetensors"
+    about = {"format": "suanzi-blame-call/1", "operator": "aten::exp", "overload": ""}
+    evil = json.dumps({"filename": str(tmp_path / "evil"), "shared": True, "size": 4})
+    for more, said in (
+        ({}, "is damaged: its arguments cannot be read"),
+        ({"arguments": '{"self": {"tensor": "y"}}'}, "is damaged: its arguments cannot be read"),
+        ({"arguments": '{"self": []}'}, "PyTorch does not make the call of"),
+        ({"operator": "aten::from_file", "arguments": evil}, "from_file has no truth here"),
+        ({"operator": "aten::nothing"}, "which is not here"),
+        ({"operator": "os::system"}, "not of aten"),
+    ):
+        safetensors.save(saved, {"x": sz.full((3,), 1.0)}, {**about, **more})
+        assert main(["blame", "--replay", str(saved), "--python", python]) == 2
+        (line,) = capfd.readouterr().err.splitlines()
+        assert said in line
+    assert not (tmp_path / "evil").exists()
+
+
+def test_what_cannot_be_written_is_said_before_the_program_runs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("print('it runs')")
+    for option in ("--save", "--record"):
+        words = ["blame", str(program), "--python", python_of_torch()]
+        assert main([*words, option, str(tmp_path / "no" / "x.sz")]) == 2
+        (line,) = capfd.readouterr().err.splitlines()
+        assert "does not exist" in line or "cannot be written" in line

@@ -12,6 +12,7 @@ call, so that one run on one device names the operator and the line.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -21,6 +22,7 @@ from suanzi.blaming.report import Report, Site
 from suanzi.blaming.runs import SAMPLES, SIZE
 from suanzi.blaming.saved import replay
 from suanzi.blaming.watching import Watcher
+from suanzi.status import InvalidArgument
 
 __all__ = ["Report", "Site", "blame", "replay", "watch"]
 
@@ -41,6 +43,9 @@ def watcher_of(wanted: Options, report: Report) -> AbstractContextManager[Any]:
 @contextmanager
 def watch(wanted: Options, report: Report) -> Iterator[Report]:
     """Judge what the block calls, and fill a report; an error of the block passes on."""
+    folder = os.path.dirname(wanted.save or "") or "."
+    if not os.path.isdir(folder):
+        raise InvalidArgument(f"blame: save: the folder {folder!r} does not exist.")
     watcher = watcher_of(wanted, report)
     try:
         with watcher:

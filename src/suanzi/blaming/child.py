@@ -9,11 +9,12 @@ import os
 import runpy
 import sys
 import traceback
+from contextlib import ExitStack
 from importlib.util import spec_from_file_location
 from typing import Any
 
 REQUEST = "SUANZI_BLAME"
-CANNOT_IMPORT, NOT_INSTALLED = 4, 3
+CANNOT_IMPORT, NOT_INSTALLED, REFUSED = 4, 3, 5
 _EVERY = 0.2
 
 
@@ -40,6 +41,7 @@ def main() -> int:
         from suanzi import blaming as blame
         from suanzi.blaming.options import options
         from suanzi.promote.live import NotInstalled
+        from suanzi.status import InvalidArgument
     except Exception as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return CANNOT_IMPORT
@@ -57,6 +59,10 @@ def main() -> int:
         if not isinstance(error, NotInstalled) and error.name != framework:
             raise
         return NOT_INSTALLED
+    except InvalidArgument as error:
+        with open(asked["output"], "w", encoding="utf-8") as file:
+            json.dump({"refused": str(error)}, file)
+        return REFUSED
     with open(asked["output"], "w", encoding="utf-8") as file:
         file.write(report.to_json())
     return 0
@@ -71,8 +77,10 @@ def _run(blame: Any, wanted: Any, report: Any, program: str, arguments: list[str
     else:
         sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
     sys.argv = [program, *arguments]
+    watching = ExitStack()
+    watching.enter_context(blame.watch(wanted, report))  # its errors are none of the program
     try:
-        with blame.watch(wanted, report):
+        with watching:
             if is_module:
                 runpy.run_module(program, run_name="__main__", alter_sys=True)
             else:

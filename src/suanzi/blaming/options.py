@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from suanzi._hints import nearest, shown
-from suanzi.blaming.runs import SAMPLES, SIZE
+from suanzi.blaming.runs import MOST_SAMPLES, SAMPLES, SIZE
 from suanzi.status import InvalidArgument
 
 FRAMEWORKS = ("torch", "jax", "paddle", "mindspore")
@@ -65,8 +65,10 @@ def options(
         raise InvalidArgument(f"blame: every is {shown(every)}; it must be a number from 1 on.")
     if not isinstance(memory, int) or memory < 0:
         raise InvalidArgument(f"blame: memory is {shown(memory)}; it must be a number from 0 on.")
-    if not isinstance(samples, int) or samples < 0:
-        raise InvalidArgument(f"blame: samples is {shown(samples)}; it must be a number from 0 on.")
+    if not isinstance(samples, int) or not 0 <= samples <= MOST_SAMPLES:
+        raise InvalidArgument(
+            f"blame: samples is {shown(samples)}; it must be a number from 0 to {MOST_SAMPLES}."
+        )
     if not isinstance(record_size, int) or record_size < 1:
         raise InvalidArgument(
             f"blame: record_size is {shown(record_size)}; it must be a number of bytes from 1 on."

@@ -76,7 +76,10 @@ def _asked(asked: dict[str, Any], python: str | None) -> Report:
                 f"blame: {interpreter!r} cannot be run: {error.strerror}."
             ) from None
         if output.exists():
-            return read(json.loads(output.read_text("utf-8")))
+            found = json.loads(output.read_text("utf-8"))
+            if "refused" in found:
+                raise InvalidArgument(found["refused"])
+            return read(found)
     if status == NOT_INSTALLED:
         raise NotInstalled(
             f"blame: {framework} is not installed for {interpreter}; name an interpreter that "

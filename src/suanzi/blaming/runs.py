@@ -26,6 +26,7 @@ from suanzi.status import InvalidArgument
 
 FORMAT = "suanzi-blame-run/1"
 SAMPLES, SIZE = 16, 256 << 20
+MOST_SAMPLES = 1 << 20
 _TENSORS = 16
 """How many tensors of a list are recorded."""
 _CHUNK = 1 << 22
@@ -177,6 +178,52 @@ class Recorder:
         return total % (1 << 64)
 
 
+_NUMBER: Any = (int, float)
+_KINDS: dict[str, dict[str, Any]] = {
+    "format": {"samples": int, "framework": str},
+    "op": {"call": int, "op": str, "random": bool, "layer": str, "file": str, "line": int,
+           "function": str, "backward": bool, "step": int, "inputs": list, "outputs": list,
+           "devices": list, "judged": (dict, type(None))},
+    "module": {"module": str, "step": int, "outputs": list},
+    "end": {"dropped": int},
+}  # fmt: skip
+"""The lines of a file by a key of each, with the types of what they have."""
+
+
+def _is_right(record: Any) -> bool:
+    """Tell whether a line of a file has all that is read of it."""
+    if not isinstance(record, dict):
+        return False
+    types = next((t for key, t in _KINDS.items() if key in record), None)
+    if types is None or not all(isinstance(record.get(k), t) for k, t in types.items()):
+        return False
+    judged = record.get("judged")
+    if judged is not None and not (
+        judged.get("kind") in ("right", "inaccurate", "wrong")
+        and isinstance(judged.get("share"), (*_NUMBER, type(None)))
+    ):
+        return False
+    tensors = [*record.get("inputs", ()), *record.get("outputs", ())]
+    return (
+        0 <= record.get("samples", 0) <= MOST_SAMPLES
+        and all(isinstance(one, str) for one in record.get("devices", ()))
+        and all(map(_is_tensor, tensors))
+    )
+
+
+def _is_tensor(x: Any) -> bool:
+    """Tell whether this is what is recorded of a tensor."""
+    return (
+        isinstance(x, dict)
+        and isinstance(x.get("dtype"), str)
+        and isinstance(x.get("shape"), list)
+        and isinstance(x.get("hash", ""), str)
+        and all(isinstance(x.get(k, 0), _NUMBER) for k in ("rms", "max", "odd"))
+        and isinstance(x.get("values", []), list)
+        and all(isinstance(v, _NUMBER) or v in ("nan", "inf", "-inf") for v in x.get("values", ()))
+    )
+
+
 def read_run(path: str | PathLike[str]) -> Run:
     """Return a run that `suanzi blame --record` wrote."""
     try:
@@ -189,12 +236,18 @@ def read_run(path: str | PathLike[str]) -> Run:
     except OSError as error:
         why = error.strerror or "it was not written by `suanzi blame --record`"
         raise InvalidArgument(f"blame: {str(path)!r} cannot be read: {why}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         records = []
     if not records or not isinstance(records[0], dict) or records[0].get("format") != FORMAT:
         raise InvalidArgument(
             f"blame: {str(path)!r} has no run of the format {FORMAT!r}, "
             "as `suanzi blame --record` writes it."
+        )
+    bad = next((i for i, one in enumerate(records) if not _is_right(one)), None)
+    if bad is not None:
+        raise InvalidArgument(
+            f"blame: {str(path)!r} is damaged: its line {bad + 1} is not as `suanzi skill "
+            "--schema blame-run` has it. Record the run again."
         )
     head, *rest = records
     run = Run(head)
