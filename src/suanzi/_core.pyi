@@ -831,6 +831,21 @@ def nn_embedding_bwd(gradient: Any, indices: Any, rows: int, padding: int) -> Te
     The gradient of a table of so many rows, 0 for the row `padding`; or the first position of an index outside.
     """
 
+def nn_expert_order(indices: Any, experts: int) -> tuple[Tensor, Tensor, Tensor] | int:
+    """
+    How many of the indices of int64, in row-major order, are each number below `experts`; the positions of those of each number one after the other; and where each index is among them. Or the first position of one outside.
+    """
+
+def nn_quantise(x: Any, rows: int, columns: int, dtype: DType) -> tuple[Tensor, Tensor]:
+    """
+    Floats in row-major order, in blocks of the last two axes, by the largest magnitude of each; and the scales. Without columns, a block is as wide as a row.
+    """
+
+def nn_scaled_linear(x: Any, weight: Any, x_scales: Any, weight_scales: Any, rows: int, columns: int, dtype: DType, bias: Any = None) -> Tensor:
+    """
+    x W^T of int8 or bfloat16, each block of products times its two scales; the bias is None or of float64. All are in row-major order.
+    """
+
 def nn_ctc_loss(log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int) -> Tensor:
     """
     The losses of examples, in float64, of logarithms (times, examples, classes).

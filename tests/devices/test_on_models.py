@@ -126,6 +126,53 @@ def test_losses(device: str) -> None:
         same(loss, g, x, logits, device=device)
 
 
+@pytest.mark.parametrize("scoring", ["softmax", "sigmoid"])
+@pytest.mark.parametrize("renormalize", [False, True])
+def test_gates(device: str, scoring: str, renormalize: bool) -> None:
+    x, g = numbers(3, 5, 9), numbers(3, 5, 4)
+    how = {"scoring": scoring, "renormalize": renormalize}
+    same(nn.moe_gating, x, 4, **how, device=device)
+    same(nn.moe_gating_bwd, g, x, 4, **how, device=device, ulps=64)
+    ties = sz.tensor([[2.0, 5.0, 5.0, 5.0], [0.0, np.nan, 9.0, np.inf]])
+    same(nn.moe_gating, ties, 3, **how, device=device)
+
+
+def test_products_of_experts(device: str) -> None:
+    tokens = sz.tensor(RNG.integers(0, 5, (7, 2)))
+    same(nn.moe_permutation, tokens, 6, device=device)
+    same(nn.moe_permutation, sz.zeros((0, 2), sz.int64), 3, device=device)
+    x, weight, g = numbers(9, 5), numbers(4, 5, 3), numbers(9, 3)
+    for sizes in (sz.tensor([4, 0, 5, 0]), sz.tensor([0, 0, 0, 9])):
+        same(nn.grouped_matmul, x, weight, sizes, device=device, ulps=64)
+        same(nn.grouped_matmul_bwd, g, x, weight, sizes, device=device, ulps=64)
+    same(nn.grouped_matmul, numbers(0, 5), weight, sz.tensor([0] * 4), device=device)
+    large = numbers(300, 40), numbers(3, 40, 60), sz.tensor([100, 0, 200])
+    same(nn.grouped_matmul, *large, device=device, ulps=256)
+    there = [moved(one, device) for one in (x, weight, sz.tensor([4, 0, 4, 0]))]
+    with pytest.raises(sz.InvalidArgument, match="sum of group_sizes is 8"):
+        nn.grouped_matmul(*there)
+    nn.moe_permutation(moved(tokens, device), 2)
+    with pytest.raises(sz.OutOfRange, match="out of range"):
+        sz.synchronize()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float8_e4m3fn", "float8_e5m2"])
+def test_quantised_layers(device: str, dtype: str) -> None:
+    x, weight, bias = numbers(2, 5, 70), numbers(9, 70), numbers(9)
+    special = sz.tensor([[0.0, -0.0], [np.inf, 1.0], [np.nan, 1.0], [127.0, 2.5], [1e-40, 0]])
+    for block in (None, 16, [4, 32]):
+        same(nn.dynamic_quantize, x, block, dtype, device=device, ulps=1e-6)
+        same(nn.dynamic_quantize, special, block, dtype, device=device, ulps=1e-6)
+        rows = block if block is None else [1, np.atleast_1d(block)[-1].item()]
+        q, scale = nn.dynamic_quantize(x, rows, dtype)
+        w, w_scale = nn.dynamic_quantize(weight, block, dtype)
+        for result in (sz.float32, sz.bfloat16):
+            same(nn.scaled_linear, q, w, scale, w_scale, bias, block, result, device=device,
+                 ulps=64)  # fmt: skip
+    same(nn.dynamic_quantize, sz.zeros((2, 0)), None, dtype, device=device)
+    same(nn.dynamic_quantize, sz.zeros((2, 0)), 4, dtype, device=device)
+
+
 def test_classes_out_of_range_are_reported(device: str) -> None:
     x, table = moved(numbers(2, 3), device), moved(numbers(4, 2), device)
     bad = sz.tensor([0, 7], device=device)

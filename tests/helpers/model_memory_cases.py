@@ -33,9 +33,19 @@ def model_calls(n: int) -> dict[str, dict[str, Any]]:
         "bce_with_logits": {"weight": row},
         "ctc_loss": {"log_probs": x.reshape(n, 1, n), "targets": order.reshape(1, n),
                      "input_lengths": [n], "target_lengths": [n // 2]},
+        "moe_gating": {"k": 2}, "moe_gating_bwd": {"out_grad": x[:, :2]},
+        "moe_permutation": {"indices": order, "num_experts": n},
+        "grouped_matmul": {"weight": x.reshape(1, n, n), "group_sizes": [n]},
+        "scaled_linear": _quantised(n),
     }  # fmt: skip
     return {key: _completed(op.name, found, x) for key, op in REGISTRY.items()
             if op.catalogue == "nn"}  # fmt: skip
+
+
+def _quantised(n: int) -> dict[str, Any]:
+    """Return a layer of float8, which is widened on the way."""
+    x, scale = sz.full("float8_e5m2", "cpu", (n, n), 0.5), sz.full("float32", "cpu", (n, 1), 1.0)
+    return {"x": x, "weight": x, "x_scale": scale, "weight_scale": scale}
 
 
 def _windows(n: int, x: sz.Tensor) -> dict[str, dict[str, Any]]:

@@ -70,6 +70,9 @@ OTHERS = {
     "slice": {"sizes": (2, 2), "step": (1, 1)},
     "mul(x.reshape": {"x": SQUARE[0], "y": SQUARE[1]},
     "nn.prelu": {"weight": SQUARE[0]},
+    "nn.scaled_linear": {name: np.ones((3, 3), np.int8) for name in ("x", "weight")}
+    | {"x_scale": np.ones((3, 1)), "weight_scale": np.ones((3, 1))},
+    "nn.grouped_matmul": {"weight": SQUARE[None], "sizes": [3]},
     "nn.glu": {"x": SQUARE[:, :2]},
     "nn.layer_norm": {"weight": SQUARE[0], "bias": SQUARE[0]},
     "nn.rms_norm": {"weight": SQUARE[0]},

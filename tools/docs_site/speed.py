@@ -39,6 +39,8 @@ CATEGORIES: dict[str, tuple[str, str]] = {
     "nn/convolutions": ("convolutions", "卷积"),
     "nn/pooling": ("pooling, sampling", "池化、采样"),
     "nn/losses": ("losses", "损失函数"),
+    "nn/quantised": ("quantised layers", "量化的层"),
+    "nn/experts": ("mixtures of experts", "混合专家"),
     "promotion/": ("promotion", "类型提升"),
     "array_api(_along)?/": ("the array API", "数组 API"),
 }

@@ -12,20 +12,24 @@ from suanzi.nn import (
     activations,
     attention,
     convolutions,
+    experts,
     layers,
     losses,
     norms,
     pooling,
+    quantised,
     sampling,
     softmaxes,
 )
 from suanzi.nn.activations import *  # noqa: F403
 from suanzi.nn.attention import *  # noqa: F403
 from suanzi.nn.convolutions import *  # noqa: F403
+from suanzi.nn.experts import *  # noqa: F403
 from suanzi.nn.layers import *  # noqa: F403
 from suanzi.nn.losses import *  # noqa: F403
 from suanzi.nn.norms import *  # noqa: F403
 from suanzi.nn.pooling import *  # noqa: F403
+from suanzi.nn.quantised import *  # noqa: F403
 from suanzi.nn.sampling import *  # noqa: F403
 from suanzi.nn.softmaxes import *  # noqa: F403
 
@@ -39,3 +43,5 @@ __all__ += pooling.__all__
 __all__ += sampling.__all__
 __all__ += attention.__all__
 __all__ += losses.__all__
+__all__ += quantised.__all__
+__all__ += experts.__all__

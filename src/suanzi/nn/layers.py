@@ -104,7 +104,7 @@ def embedding(weight: TensorLike, indices: Any, padding_idx: int | None = None) 
     places = _indices(op, indices)
     _padding(op, table, padding_idx)
     made = _core.nn_embedding(dense(table), places)
-    return made if isinstance(made, Tensor) else _outside(op, _item(places, made), table.shape[0])
+    return made if isinstance(made, Tensor) else outside(op, _item(places, made), table.shape[0])
 
 
 @operator("4.2.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -131,7 +131,7 @@ def embedding_bwd(
             f"{table.shape} and indices of shape {places.shape} it must be {expected}."
         )
     made = _core.nn_embedding_bwd(dense(found["out_grad"]), places, table.shape[0], padding)
-    return made if isinstance(made, Tensor) else _outside(op, _item(places, made), table.shape[0])
+    return made if isinstance(made, Tensor) else outside(op, _item(places, made), table.shape[0])
 
 
 @operator("4.3", dtypes=INTEGERS, catalogue="nn")
@@ -161,7 +161,7 @@ def one_hot(indices: Any, num_classes: int = -1, dtype: DTypeLike = int64) -> Te
     line = call("range", 0, count - 1, 1, int64) if count else _core.empty((0,), int64)
     for value in _extremes(places):
         if not 0 <= value < count:
-            _outside(op, value, count)
+            outside(op, value, count)
     return converted(call("reshape", places, [*places.shape, 1]) == line, target)
 
 
@@ -205,8 +205,9 @@ def _item(places: Tensor, position: int) -> int:
     return int(call("reshape", places, [places.size])[position].item())
 
 
-def _outside(op: Operator, value: int, count: int) -> NoReturn:
-    allowed = f"from 0 to {count - 1}" if count else "none: there are no rows"
+def outside(op: Operator, value: int, count: int, what: str = "rows") -> NoReturn:
+    """Raise for an index that is not below a count."""
+    allowed = f"from 0 to {count - 1}" if count else f"none: there are no {what}"
     raise OutOfRange(f"{op.title}: indices contains {value}; an index must be {allowed}.")
 
 

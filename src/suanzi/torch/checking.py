@@ -133,6 +133,8 @@ def _called(op: Operator, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any
         filled["indices"] = _sorted_indices(filled["indices"], arguments["axis"])
     if op.name.startswith("ctc_loss"):
         filled["target_lengths"] = _lengths(filled["target_lengths"], filled["targets"])
+    if "group_sizes" in filled:
+        filled["group_sizes"] = _groups(filled["group_sizes"], filled["x"])
     with domain_errors(False):
         if op is NEGATIVE:
             return -filled["x"], filled
@@ -175,10 +177,23 @@ def _lengths(lengths: Any, targets: Any) -> Any:
     """Return lengths of labels that are one after the other: the first has them all."""
     if not isinstance(lengths, Tensor) or not isinstance(targets, Tensor) or targets.ndim != 1:
         return lengths
+    return _first_has(lengths, targets.size)
+
+
+def _first_has(lengths: Tensor, count: int) -> Tensor:
     made = _core.full((lengths.size,), int64, 0)
     if lengths.size:
-        made[0] = targets.size
+        made[0] = count
     return made
+
+
+def _groups(sizes: Any, x: Any) -> Any:
+    """Return numbers of rows of groups: the first has them all."""
+    if isinstance(sizes, list | tuple):
+        sizes = _core.full((len(sizes),), int64, 0)
+    if not isinstance(sizes, Tensor) or sizes.ndim != 1 or not isinstance(x, Tensor) or not x.ndim:
+        return sizes
+    return _first_has(sizes, x.shape[0]) if sizes.dtype.kind in ("int", "uint") else sizes
 
 
 def results_of(made: Any) -> tuple[Result, ...]:

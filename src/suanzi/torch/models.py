@@ -164,7 +164,7 @@ def _numbers(key: str) -> frozenset[str]:
 
 _ROUND_ONCE = ("nn:softmax", "nn:log_softmax", "nn:layer_norm")
 """What CUDA's kernels compute of 16-bit floats in float32, and round once."""
-_INDICES = ("indices", "targets", "input_lengths", "target_lengths")
+_INDICES = ("indices", "targets", "input_lengths", "target_lengths", "group_sizes")
 _OF_CLASSES = ("cross_entropy", "nll_loss")
 
 

@@ -17,11 +17,11 @@ from suanzi.torch.ways import Call
 Lanes: TypeAlias = torch.Tensor
 
 
-def _within(call: Call, indices: Lanes, count: int) -> Lanes:
+def within(call: Call, indices: Lanes, count: int, what: str = "rows") -> Lanes:
     """Return indices as int64; those out of range are reported, and 0."""
     found = indices.view(torch.int64) if indices.dtype is torch.uint64 else indices.long()
     bad = (found < 0) | (found >= count)
-    allowed = f"from 0 to {count - 1}" if count else "none: there are no rows"
+    allowed = f"from 0 to {count - 1}" if count else f"none: there are no {what}"
     title = call.op.title
     pending.add(bad.any(), lambda: OutOfRange(
         f"{title}: indices contains a number out of range; an index must be {allowed}."
@@ -34,7 +34,7 @@ def _within(call: Call, indices: Lanes, count: int) -> Lanes:
 @composed("nn:embedding", double=False)
 def embedding(call: Call, weight: Lanes, indices: Lanes) -> Lanes:
     """Return the rows of a table."""
-    at = _within(call, indices, weight.shape[0])
+    at = within(call, indices, weight.shape[0])
     if not at.numel():
         return weight.new_zeros((*at.shape, weight.shape[1]))
     return weight.index_select(0, at.reshape(-1)).reshape(*at.shape, weight.shape[1])
@@ -45,7 +45,7 @@ def embedding_bwd(
     call: Call, out_grad: Lanes, weight: Lanes, indices: Lanes, padding_idx: int | None
 ) -> Lanes:
     """Return the sums of the gradients of each row."""
-    at = _within(call, indices, weight.shape[0]).reshape(-1)
+    at = within(call, indices, weight.shape[0]).reshape(-1)
     made = torch.zeros_like(weight, memory_format=torch.contiguous_format)
     if at.numel() and made.numel():
         added(made, at, out_grad.reshape(at.numel(), -1))
@@ -60,7 +60,7 @@ def one_hot(call: Call, indices: Lanes, num_classes: int) -> Lanes:
     count = int(num_classes)
     if count < 0:
         count = int(indices.to(torch.float64).max()) + 1
-    at = _within(call, indices, count)
+    at = within(call, indices, count)
     return at[..., None] == torch.arange(count, device=at.device)
 
 

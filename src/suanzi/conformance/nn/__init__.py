@@ -4,10 +4,12 @@ from suanzi.conformance.nn import (  # noqa: F401
     activations,
     attention,
     convolutions,
+    experts,
     layers,
     losses,
     norms,
     pooling,
+    quantised,
     sampling,
     softmaxes,
 )

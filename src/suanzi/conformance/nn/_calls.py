@@ -129,6 +129,10 @@ CLASSES: Mapping[str, tuple[str, Fill]] = {
 
 CALLS: dict[str, tuple[Sequence[Call], Sequence[str]]] = {}
 """The declared calls by operator, and their data classes."""
+STORED: dict[str, Callable[[Mapping[str, Any]], Sequence[str]]] = {}
+"""By operator, the dtypes of outputs that its arguments name, where they are not the case's."""
+GRID = " exactly"
+"""After the dtype of an output whose truth is rounded: an error says that it may be another one."""
 _EXACT_ELEMENTS = 1000
 """Up to so many elements of inputs the truth has all digits; float64 does for the others."""
 
@@ -214,7 +218,11 @@ def expected(
     with arithmetic(name, exact=name == "float64" or size <= _EXACT_ELEMENTS):
         made = definition(op)(**{name: _argument(x) for name, x in arguments.items()})
         outputs = made if isinstance(made, tuple) else (made,)
-        return tuple(_output(one, dtype) for one in outputs)
+        names = STORED[op](arguments) if op in STORED else [dtype] * len(outputs)
+        return tuple(
+            _stored(one, name.removesuffix(GRID)) if name.endswith(GRID) else _output(one, name)
+            for one, name in zip(outputs, names, strict=True)
+        )
 
 
 def _argument(x: Any) -> Any:
@@ -248,6 +256,14 @@ def _output(made: Any, dtype: str) -> Output:
     return Output(
         dtype, made.shape, tuple(truth), allowed=tuple(allowed), free=tuple(free), zero_sign=False
     )
+
+
+def _stored(made: Tracked, dtype: str) -> Output:
+    """Return numbers of a dtype, free where the error of a quotient decides which it is."""
+    flat = made.value.ravel()
+    truth = [_real(x) if dtype in FORMATS else int(x) for x in flat]
+    free = tuple(np.flatnonzero(made.error.ravel()).tolist())
+    return Output(dtype, made.shape, tuple(truth), free=free, zero_sign=False)
 
 
 def _real(x: Any) -> Any:

@@ -17,11 +17,16 @@ from frameworks.nn_jax import (
     affine,
     attention,
     convolved,
+    gates,
     gradients,
     one_hot,
+    permutation,
+    quantised,
     rotated,
     rows,
+    scaled,
     softplus,
+    spread_blocks,
 )
 from jax.experimental import sparse
 from wire import Data, Unsupported

@@ -39,6 +39,8 @@ FUNCTIONS = {
        for n in (1, 2, 3)},
     "rotary_embedding": ("x", "rotated(x, cos, sin, interleaved)"),
     "embedding": ("weight", "rows(weight, indices, padding_idx)"),
+    "moe_gating": ("logits", "gates(logits, k, scoring, renormalize)[0]"),
+    "grouped_matmul": ("x weight", "jax.lax.ragged_dot(x, weight, group_sizes.astype('int32'))"),
     "scaled_dot_product_attention": (
         "q k v", "attention(q, k, v, mask, causal, scale, softcap, window, sink, masked_rows, "
         "align)"),
@@ -47,6 +49,10 @@ FUNCTIONS = {
 
 MAPPING = model_table(FUNCTIONS)
 MAPPING["nn:one_hot"] = "one_hot(indices, num_classes, dtype)"
+MAPPING["nn:moe_gating"] = "gates(logits, k, scoring, renormalize)"
+MAPPING["nn:dynamic_quantize"] = "quantised(x, block_size, dtype)"
+MAPPING["nn:scaled_linear"] = "scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype)"
+MAPPING["nn:moe_permutation"] = "permutation(indices, num_experts)"
 _ABSENT = """
 prelu layer_norm rms_norm group_norm instance_norm batch_norm normalize cosine_similarity dropout
 conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d
@@ -91,6 +97,68 @@ def rows(weight, indices, padding_idx):
     if padding_idx is not None:
         raise Unsupported("JAX's take has no padding_idx")
     return jnp.take(weight, indices, 0)
+
+
+def gates(logits, k, scoring, renormalize):
+    """Return the weights of the chosen experts and these, as routers of models compute them."""
+    scores = jax.nn.softmax(logits, -1) if scoring == "softmax" else jax.nn.sigmoid(logits)
+    weights, indices = jax.lax.top_k(scores, k)
+    if renormalize:
+        weights = weights / weights.sum(-1, keepdims=True)
+    return weights, indices.astype("int64")
+
+
+def permutation(indices, num_experts):
+    """Return the order of tokens by expert and back, as users write it."""
+    flat = indices.ravel().astype("int64")
+    order = jnp.argsort(flat, stable=True)
+    counts = jnp.bincount(flat, length=num_experts)
+    return counts, order, jnp.argsort(order).reshape(indices.shape)
+
+
+def spread_blocks(scale, block_size, shape):
+    """Return the scale of each element, from those of rows or blocks."""
+    if block_size is None:
+        return jnp.broadcast_to(scale, shape)
+    rows, columns = (1, *block_size)[-2:]
+    if rows > 1:
+        scale = jnp.repeat(scale, rows, -2)[..., : shape[-2], :]
+    return jnp.broadcast_to(jnp.repeat(scale, columns, -1)[..., : shape[-1]], shape)
+
+
+def quantised(x, block_size, dtype):
+    """Return rows or blocks divided by their scales, as users write it."""
+    limit = 127.0 if dtype == np.int8 else float(jnp.finfo(dtype).max)
+    size = jnp.abs(x).astype("float32")
+    if block_size is None:
+        largest = jnp.max(size, -1, keepdims=True, initial=0.0)
+    else:
+        rows, columns = (1, *block_size)[-2:]
+        around = [(0, 0)] * (x.ndim - 1) + [(0, -x.shape[-1] % columns)]
+        if rows > 1:
+            around[-2] = (0, -x.shape[-2] % rows)
+        size = jnp.pad(size, around)
+        count = size.shape[-1] // columns
+        largest = jnp.max(size.reshape(*size.shape[:-1], count, columns), -1)
+        if rows > 1:
+            down = largest.shape[-2] // rows
+            largest = jnp.max(largest.reshape(*largest.shape[:-2], down, rows, count), -2)
+    scale = jnp.maximum(largest / limit, 2.0**-126)
+    y = jnp.clip(x.astype("float32") / spread_blocks(scale, block_size, x.shape), -limit, limit)
+    return (jnp.round(y) if dtype == np.int8 else y).astype(dtype), scale
+
+
+def scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype):
+    """Return a linear layer of quantised numbers, as users write it."""
+    if block_size is None:
+        kind = "int32" if x.dtype == np.int8 else "float32"
+        y = jnp.matmul(x, weight.T, preferred_element_type=kind).astype("float32")
+        y = y * x_scale * jnp.broadcast_to(weight_scale, (weight.shape[0], 1))[:, 0]
+    else:
+        wide = x.astype("float32") * spread_blocks(x_scale, block_size[-1:], x.shape)
+        matrix = weight.astype("float32") * spread_blocks(weight_scale, block_size, weight.shape)
+        y = jnp.matmul(wide, matrix.T)
+    return (y if bias is None else y + bias).astype(dtype)
 
 
 def one_hot(indices, num_classes, dtype):

@@ -90,12 +90,18 @@ FUNCTIONS = {
         "x weight bias", "batch_norm(x, running_mean, running_var, weight, bias, training, "
         "momentum, eps, unbiased)"),
     "pixel_shuffle": ("x", f"{_F}.pixel_shuffle(x, upscale_factor)"),
+    "moe_gating": ("logits", "gates(logits, k, scoring, renormalize)[0]"),
+    "grouped_matmul": ("x weight", "grouped(x, weight, group_sizes)"),
     "pixel_unshuffle": ("x", f"{_F}.pixel_unshuffle(x, downscale_factor)"),
 }  # fmt: skip
 """What a function is called with, and the operands whose gradients its backward operator gives."""
 
 MAPPING = model_table(FUNCTIONS)
 del MAPPING["nn:one_hot_bwd"]
+MAPPING["nn:moe_gating"] = "gates(logits, k, scoring, renormalize)"
+MAPPING["nn:dynamic_quantize"] = "quantised(x, block_size, dtype)"
+MAPPING["nn:scaled_linear"] = "scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype)"
+MAPPING["nn:moe_permutation"] = "permutation(indices, num_experts)"
 MAPPING["nn:batch_norm_bwd"] = (
     "gradients(lambda x, weight, bias: batch_norm(x, running_mean, running_var, weight, bias, "
     "training, 0.1, eps, True, True), out_grad, x, weight, bias)"
@@ -210,3 +216,78 @@ def gumbel(x, tau, hard, axis, noise):
     if noise is None or hard:
         raise Unsupported("PyTorch's gumbel_softmax draws its own noise")
     return torch.nn.functional.softmax((x + noise) / tau, axis)
+
+
+def gates(logits, k, scoring, renormalize):
+    """Return the weights of the chosen experts and these, as routers of models compute them."""
+    scores = torch.softmax(logits, -1) if scoring == "softmax" else torch.sigmoid(logits)
+    weights, indices = torch.topk(scores, k, dim=-1)
+    if renormalize:
+        weights = weights / weights.sum(-1, keepdim=True)
+    return weights, indices
+
+
+def permutation(indices, num_experts):
+    """Return the order of tokens by expert and back, as users write it."""
+    flat = indices.long().flatten()
+    order = torch.argsort(flat, stable=True)
+    counts = torch.bincount(flat, minlength=num_experts)
+    return counts, order, torch.argsort(order).reshape(indices.shape)
+
+
+def grouped(x, weight, group_sizes):
+    """Return products of rows by group; PyTorch takes their ends, and rows of 16 bytes each."""
+    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        raise Unsupported("PyTorch's grouped_mm takes float32 and floats of 16 bits")
+    some, (inputs, outputs) = 16 // x.element_size(), weight.shape[1:]
+    pad = torch.nn.functional.pad
+    x = pad(x, (0, -inputs % some))
+    weight = pad(weight, (0, -outputs % some, 0, -inputs % some))
+    ends = torch.cumsum(group_sizes, 0).to(torch.int32)
+    return torch.nn.functional.grouped_mm(x, weight, offs=ends)[:, :outputs]
+
+
+def spread_blocks(scale, block_size, shape):
+    """Return the scale of each element, from those of rows or blocks."""
+    if block_size is None:
+        return scale.expand(shape)
+    rows, columns = (1, *block_size)[-2:]
+    if rows > 1:
+        scale = scale.repeat_interleave(rows, -2)[..., : shape[-2], :]
+    scale = scale.repeat_interleave(columns, -1)[..., : shape[-1]]
+    return scale.expand(shape)
+
+
+def quantised(x, block_size, dtype):
+    """Return rows or blocks divided by their scales, as users write it."""
+    limit = 127.0 if dtype == torch.int8 else torch.finfo(dtype).max
+    size = x.abs().float()
+    if block_size is None:
+        largest = size.amax(-1, keepdim=True) if x.shape[-1] else size.sum(-1, keepdim=True)
+    else:
+        rows, columns = (1, *block_size)[-2:]
+        height = size.shape[-2] if rows > 1 else 0
+        around = (0, -x.shape[-1] % columns, 0, -height % rows)
+        parts = torch.nn.functional.pad(size, around[: 4 if rows > 1 else 2])
+        parts = parts.unflatten(-1, (-1, columns)).amax(-1)
+        largest = parts.unflatten(-2, (-1, rows)).amax(-2) if rows > 1 else parts
+    scale = (largest / limit).clamp(min=2.0**-126)
+    y = (x.float() / spread_blocks(scale, block_size, x.shape)).clamp(-limit, limit)
+    return (y.round() if dtype == torch.int8 else y).to(dtype), scale
+
+
+def scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype):
+    """Return a linear layer of quantised numbers; with blocks, PyTorch's users dequantise them."""
+    rows, flat = x.reshape(-1, x.shape[-1]), (*x.shape[:-1], weight.shape[0])
+    if block_size is not None:
+        wide = x.float() * spread_blocks(x_scale, block_size[-1:], x.shape)
+        y = wide @ (weight.float() * spread_blocks(weight_scale, block_size, weight.shape)).T
+    else:
+        by_row = x_scale.expand(*x.shape[:-1], 1).reshape(-1, 1).contiguous()
+        by_column = weight_scale.expand(weight.shape[0], 1).contiguous().T
+        if x.dtype != torch.int8:
+            y = torch._scaled_mm(rows, weight.t(), by_row, by_column, out_dtype=torch.float32)
+        else:
+            y = torch._int_mm(rows, weight.t()) * by_row * by_column
+    y = y.reshape(flat)
+    return (y if bias is None else y + bias).to(dtype)

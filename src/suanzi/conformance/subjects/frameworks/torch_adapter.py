@@ -15,14 +15,20 @@ from frameworks.nn_torch import (
     batch_norm,
     classes,
     cosine,
+    gates,
     gradients,
+    grouped,
     gumbel,
     labels,
     lengths,
     masked,
+    permutation,
     pooled,
+    quantised,
     rotated,
+    scaled,
     shifted,
+    spread_blocks,
 )
 from wire import Data, Unsupported
 
