@@ -861,3 +861,16 @@ def nn_grid_sample(x: Any, grid: Any, mode: int, padding: int, align: bool) -> T
 
 def nn_grid_sample_bwd(out_grad: Any, x: Any, grid: Any, mode: int, padding: int, align: bool) -> tuple[Tensor, Tensor]:
     """The gradients of nn_grid_sample by x and by the grid."""
+
+def nn_causal_conv1d(x: Any, weight: Any, bias: Any, state: Any, silu: bool, keeps: bool) -> tuple[Tensor, Tensor | None]:
+    """
+    Dense rows (batch, channels, length), each with the taps of its channel, and the elements before those of the next call.
+    """
+
+def nn_causal_conv1d_bwd(out_grad: Any, x: Any, weight: Any, bias: Any, state: Any, state_grad: Any, silu: bool) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """The gradients of x, weights, biases and the state."""
+
+def nn_adamw(operands: list[Tensor], values: list[float], maximize: bool) -> list[Tensor]:
+    """
+    A step over dense tensors: param, grad, exp_avg, exp_avg_sq and, where it is kept, its largest; all but grad anew. The values are 1 - lr weight_decay, 1 - beta1, beta1, beta2, 1 - beta2, lr by the correction of the average, the root of that of the squares, and eps.
+    """

@@ -29,6 +29,8 @@ def model_calls(n: int) -> dict[str, dict[str, Any]]:
         "glu_bwd": {"out_grad": x, "x": sz.concat([x, x], 1)}, "glu": {"x": sz.concat([x, x], 1)},
         "scaled_dot_product_attention": {"mask": x},
         "rotary_embedding": {"cos": x[:, : n // 2], "sin": x[:, : n // 2]},
+        "causal_conv1d": {"x": x.reshape(1, n, n), "weight": x[:, :4], "bias": row},
+        "adamw": {"step": 1},
         "cross_entropy": {"target": order, "weight": row}, "nll_loss": {"target": order},
         "bce_with_logits": {"weight": row},
         "ctc_loss": {"log_probs": x.reshape(n, 1, n), "targets": order.reshape(1, n),

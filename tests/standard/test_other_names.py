@@ -96,6 +96,7 @@ OTHERS = {
     "nn.pixel_shuffle": {"x": np.ones((1, 9, 2, 2))},
     "nn.pixel_unshuffle": {"x": np.ones((1, 1, 6, 6))},
     "nn.grid_sample": {"x": np.ones((1, 1, 6, 6)), "grid": np.zeros((1, 2, 2, 2))},
+    "nn.causal_conv1d": {"x": np.ones((1, 2, 4)), "weight": np.ones((2, 2))},
     "nn.rotary_embedding": {
         "x": np.ones((1, 3, 4)),
         "cos": np.ones((3, 2)),

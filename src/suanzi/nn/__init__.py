@@ -16,8 +16,10 @@ from suanzi.nn import (
     layers,
     losses,
     norms,
+    optimizers,
     pooling,
     quantised,
+    recurrent,
     sampling,
     softmaxes,
 )
@@ -28,8 +30,10 @@ from suanzi.nn.experts import *  # noqa: F403
 from suanzi.nn.layers import *  # noqa: F403
 from suanzi.nn.losses import *  # noqa: F403
 from suanzi.nn.norms import *  # noqa: F403
+from suanzi.nn.optimizers import *  # noqa: F403
 from suanzi.nn.pooling import *  # noqa: F403
 from suanzi.nn.quantised import *  # noqa: F403
+from suanzi.nn.recurrent import *  # noqa: F403
 from suanzi.nn.sampling import *  # noqa: F403
 from suanzi.nn.softmaxes import *  # noqa: F403
 
@@ -45,3 +49,5 @@ __all__ += attention.__all__
 __all__ += losses.__all__
 __all__ += quantised.__all__
 __all__ += experts.__all__
+__all__ += recurrent.__all__
+__all__ += optimizers.__all__

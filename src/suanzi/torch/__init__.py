@@ -32,6 +32,7 @@ from suanzi.torch import (  # noqa: F401
     nn_losses,
     nn_norms,
     nn_quantised,
+    nn_steps,
     nn_tables,
     nn_windows,
     ordering,

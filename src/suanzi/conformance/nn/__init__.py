@@ -8,8 +8,10 @@ from suanzi.conformance.nn import (  # noqa: F401
     layers,
     losses,
     norms,
+    optimizers,
     pooling,
     quantised,
+    recurrent,
     sampling,
     softmaxes,
 )

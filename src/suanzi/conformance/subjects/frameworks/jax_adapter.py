@@ -16,6 +16,7 @@ from frameworks.jax_transforms import adjoint_of, bilinear, c2c, c2r, half, line
 from frameworks.nn_jax import (
     affine,
     attention,
+    causal,
     convolved,
     gates,
     gradients,

@@ -38,6 +38,9 @@ FUNCTIONS = {
                      "convolved(x, weight, bias, stride, padding, dilation, groups)")
        for n in (1, 2, 3)},
     "rotary_embedding": ("x", "rotated(x, cos, sin, interleaved)"),
+    "causal_conv1d": (
+        "x weight bias initial_state",
+        "causal(x, weight, bias, initial_state, activation, return_state)"),
     "embedding": ("weight", "rows(weight, indices, padding_idx)"),
     "moe_gating": ("logits", "gates(logits, k, scoring, renormalize)[0]"),
     "grouped_matmul": ("x weight", "jax.lax.ragged_dot(x, weight, group_sizes.astype('int32'))"),
@@ -53,6 +56,11 @@ MAPPING["nn:moe_gating"] = "gates(logits, k, scoring, renormalize)"
 MAPPING["nn:dynamic_quantize"] = "quantised(x, block_size, dtype)"
 MAPPING["nn:scaled_linear"] = "scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype)"
 MAPPING["nn:moe_permutation"] = "permutation(indices, num_experts)"
+MAPPING["nn:causal_conv1d_bwd"] = (
+    "gradients(lambda x, weight, bias, initial_state: causal(x, weight, bias, initial_state, "
+    "activation, final_state_grad is not None), out_grad if final_state_grad is None else "
+    "(out_grad, final_state_grad), x, weight, bias, initial_state)"
+)
 _ABSENT = """
 prelu layer_norm rms_norm group_norm instance_norm batch_norm normalize cosine_similarity dropout
 conv_transpose1d conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d
@@ -66,6 +74,7 @@ MISSING = {
     for name in _ABSENT.split()
     for end in ("", "_bwd")
 }
+MISSING["nn:adamw"] = "JAX has no optimizers; Optax has"
 """What JAX itself does not have."""
 
 
@@ -224,3 +233,12 @@ def rotated(x, cos, sin, interleaved):
     else:
         found = jnp.concatenate(both, -1)
     return jnp.concatenate([found, rest], -1)
+
+
+def causal(x, weight, bias, initial_state, activation, return_state):
+    """Return a causal convolution by channel as JAX's users write it, and its last columns."""
+    past = jnp.zeros((*x.shape[:2], weight.shape[1] - 1), x.dtype)
+    seen = jnp.concatenate([past if initial_state is None else initial_state, x], -1)
+    y = convolved(seen, weight[:, None], bias, 1, 0, 1, x.shape[1])
+    y = y if activation is None else jax.nn.silu(y)
+    return (y, seen[..., x.shape[-1] :]) if return_state else y

@@ -93,6 +93,9 @@ FUNCTIONS = {
     "moe_gating": ("logits", "gates(logits, k, scoring, renormalize)[0]"),
     "grouped_matmul": ("x weight", "grouped(x, weight, group_sizes)"),
     "pixel_unshuffle": ("x", f"{_F}.pixel_unshuffle(x, downscale_factor)"),
+    "causal_conv1d": (
+        "x weight bias initial_state",
+        "causal(x, weight, bias, initial_state, activation, return_state)"),
 }  # fmt: skip
 """What a function is called with, and the operands whose gradients its backward operator gives."""
 
@@ -105,6 +108,15 @@ MAPPING["nn:moe_permutation"] = "permutation(indices, num_experts)"
 MAPPING["nn:batch_norm_bwd"] = (
     "gradients(lambda x, weight, bias: batch_norm(x, running_mean, running_var, weight, bias, "
     "training, 0.1, eps, True, True), out_grad, x, weight, bias)"
+)
+MAPPING["nn:causal_conv1d_bwd"] = (
+    "gradients(lambda x, weight, bias, initial_state: causal(x, weight, bias, initial_state, "
+    "activation, final_state_grad is not None), out_grad if final_state_grad is None else "
+    "(out_grad, final_state_grad), x, weight, bias, initial_state)"
+)
+MAPPING["nn:adamw"] = (
+    "adamw_step(param, grad, exp_avg, exp_avg_sq, step, lr, (beta1, beta2), eps, weight_decay, "
+    "max_exp_avg_sq, maximize)"
 )
 for _n in (1, 2, 3):  # which return indices as well, where that is asked for
     MAPPING[f"nn:max_pool{_n}d"] = (
@@ -291,3 +303,27 @@ def scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype):
             y = torch._int_mm(rows, weight.t()) * by_row * by_column
     y = y.reshape(flat)
     return (y if bias is None else y + bias).to(dtype)
+
+
+def causal(x, weight, bias, initial_state, activation, return_state):
+    """Return a causal convolution by channel as model files write it, and its last columns."""
+    reach = weight.shape[1] - 1
+    past = x.new_zeros(*x.shape[:2], reach) if initial_state is None else initial_state
+    seen = torch.cat([past, x], -1)
+    y = torch.nn.functional.conv1d(seen, weight[:, None], bias, groups=x.shape[1])
+    y = y if activation is None else torch.nn.functional.silu(y)
+    return (y, seen[..., x.shape[-1] :]) if return_state else y
+
+
+def adamw_step(param, grad, average, square, step, lr, betas, eps, weight_decay, most, maximize):
+    """Return what a step of PyTorch's optimizer, with this state, makes of copies."""
+    one = torch.nn.Parameter(param.clone())
+    one.grad = grad.clone()
+    optimizer = torch.optim.AdamW(
+        [one], lr, betas, eps, weight_decay, amsgrad=most is not None, maximize=maximize
+    )
+    state = {"step": torch.tensor(float(step - 1)), "exp_avg": average, "exp_avg_sq": square}
+    state = {**state, **({} if most is None else {"max_exp_avg_sq": most})}
+    optimizer.state[one] = {name: x.clone() for name, x in state.items()}
+    optimizer.step()
+    return one.detach(), *(optimizer.state[one][name] for name in state if name != "step")

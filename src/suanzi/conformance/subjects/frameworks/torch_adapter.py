@@ -10,9 +10,11 @@ import torch
 from frameworks import nn_torch
 from frameworks.common import Framework, axes, named, spread, torch_like
 from frameworks.nn_torch import (
+    adamw_step,
     attention,
     averaged,
     batch_norm,
+    causal,
     classes,
     cosine,
     gates,
