@@ -418,5 +418,7 @@ def _waived(run: Run, waivers: Sequence[Waiver]) -> Finding:
     if not failing:
         return Finding("requirements", True, "all are met")
     used = ", ".join(sorted(set(covered.values())))
-    words = f"{left} of {len(failing)} failures are not waived" if left else "met with waivers"
+    broken = sum(r.breaks for r in failing)
+    words = f"{broken} fail, {len(failing) - broken} have no answer; {left} of these are not waived"
+    words = words if left else "met with waivers"
     return Finding("requirements", None, f"{words}{f' ({used})' if used else ''}")
