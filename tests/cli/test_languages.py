@@ -48,7 +48,8 @@ conformance/reports/compare conformance/reports/readings conformance/reports/htm
 conformance/submission conformance/model/tallies
 judgement/findings judgement/diagnosis judgement/verdict judgement/standards
 judgement/engine judgement/inference
-blaming/report blaming/judging blaming/comparing accuracy/report accuracy/compare accuracy/page
+blaming/report blaming/judging blaming/comparing blaming/functions blaming/primitives
+blaming/operators blaming/child accuracy/report accuracy/compare accuracy/page
 criteria/holes criteria/diff criteria/reading criteria/formulas
 libraries/config cli/watch cli/demo cli/submit
 """.split()
