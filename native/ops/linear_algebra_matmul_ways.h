@@ -66,8 +66,8 @@ struct Product {
     double least = way.kernel == Sum::f32 ? 1 << 15 : way.kernel == Sum::f64 ? 1 << 13 : 1 << 9;
     return floating && is_of_matrices() && k > 0 && k <= INT_MAX / 2 && n <= INT_MAX && work() > least;
   }
-  // What would leave most of a tile empty is BLAS's.
-  bool wants_tiles() const { return wants_blas() && m >= 16 && n >= 16; }
+  // What would leave most of a tile empty is BLAS's; but few rows of floats of 32 or 16 bits take less time in tiles.
+  bool wants_tiles() const { return wants_blas() && n >= 16 && (m >= 16 || way.kernel == Sum::f32); }
 };
 
 // A product that may be computed by an instruction for bfloat16. Of few numbers all machines give the same bits.

@@ -134,7 +134,8 @@ def test_products_by_group_of_views_and_threads() -> None:
     with threads(3):
         again = sz.nn.grouped_matmul(x, sz.cast(turned, sz.bfloat16), [30, 2, 58])
     assert (exact(again) == plain).all()
-    for size in (1, 2, 15, 16, 17):  # the bits of a row are those of the same row in other groups
+    # The bits of a row are those of the same row in other groups; those of BLAS need not be.
+    for size in (1, 2, 15, 16, 17) if _core.products_in_tiles() else ():
         alone = exact(sz.nn.grouped_matmul(x[32 : 32 + size], weight, [0, 0, size]))
         assert (alone == plain[32 : 32 + size]).all()
 

@@ -9,6 +9,7 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import threads
+from suanzi import _core
 
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
@@ -48,6 +49,22 @@ def test_products_and_gradients(dtype: str, sizes: tuple[int, ...]) -> None:
     assert len(again) == 2
     assert (exact(again[0]) == exact(x_grad)).all()
     assert (exact(again[1]) == exact(weight_grad)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize(("inputs", "outputs"), [(300, 65), (1031, 16), (2050, 33)])
+def test_few_rows_are_right_and_as_among_many(dtype: str, inputs: int, outputs: int) -> None:
+    x, weight, bias = made(dtype, 40, inputs), made(dtype, outputs, inputs), made(dtype, outputs)
+    whole = exact(sz.nn.linear(x, weight, bias))
+    a, w, b = (exact(t) for t in (x, weight, bias))
+    wanted, size = a @ w.T + b, abs(a) @ abs(w.T) + abs(b)
+    bound = UNIT[dtype] * abs(wanted) + 64 * 2.0**-24 * size
+    for rows in range(1, 18):
+        found = exact(sz.nn.linear(x[:rows], weight, bias))
+        assert (abs(found - wanted[:rows]) <= bound[:rows]).all(), rows
+        # BLAS, where there are no tiles, chooses by the number of rows.
+        if rows * inputs * outputs > 2**15 and rows > 1 and _core.products_in_tiles():
+            assert (found == whole[:rows]).all(), rows
 
 
 @pytest.mark.parametrize("rows", [1, 40])

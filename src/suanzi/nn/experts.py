@@ -9,7 +9,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi._hints import shown
-from suanzi.dtypes import int64, widened
+from suanzi.dtypes import float64, int64, widened
 from suanzi.nn._arguments import dense, float_operand, float_operands, one_of
 from suanzi.nn.layers import outside
 from suanzi.ops.linear_algebra_products import product, swapped
@@ -229,18 +229,20 @@ def grouped_matmul_bwd(
     return x_grad, weight_grad
 
 
-_TILE = 16
-"""So many rows the kernels of large matrices take at least."""
+_TILE, _LARGE = 16, 2**15
+"""Rows of a tile, and the multiplications from which the core takes kernels of tiles."""
 
 
 def _product(rows: Tensor, matrix: Tensor) -> Tensor:
-    """Return a product; few rows are some of a tile, so that they have the bits of many."""
+    """Return a product; few rows are some of more, so that they have the bits of many."""
     count, (inputs, outputs) = rows.shape[0], matrix.shape
-    if count >= _TILE or outputs < _TILE or inputs * outputs * _TILE <= 2**15:
+    size = inputs * outputs
+    least = _TILE if rows.dtype is float64 else max(2, _LARGE // max(size, 1) + 1)
+    if count >= least or outputs < _TILE or size * _TILE <= _LARGE:
         return product(rows, matrix, rows.dtype)
-    tile = zeros((_TILE, inputs), rows.dtype)
-    _core.copy_into(tile[:count], rows)
-    return product(tile, matrix, rows.dtype)[:count]
+    more = zeros((least, inputs), rows.dtype)
+    _core.copy_into(more[:count], rows)
+    return product(more, matrix, rows.dtype)[:count]
 
 
 def _groups(op: Operator, found: dict[str, Tensor], group_sizes: Any) -> list[tuple[int, int, int]]:
