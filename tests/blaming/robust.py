@@ -195,6 +195,7 @@ def scripts() -> Any:
     double = torch.jit.trace(lambda v: v.exp() * 2, x(5))
     with sz.blame() as report:
         double(x(5))
+        torch.jit.trace(lambda v: v.exp() * 2.5 + 1, x(5))  # which checks itself
     return [report.answer, sorted({s.operator for s in report.sites if s.judged} & {"exp", "mul"})]
 
 

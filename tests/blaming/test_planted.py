@@ -299,7 +299,7 @@ def test_saved_calls_that_are_damaged_are_refused_in_a_sentence(
         ({"operator": "aten::nothing"}, "which is not here"),
         ({"operator": "os::system"}, "not of aten"),
     ):
-        safetensors.save(saved, {"x": sz.full((3,), 1.0)}, {**about, **more})
+        safetensors.save(saved, {"x": sz.full(shape=(3,), value=1.0)}, {**about, **more})
         assert main(["blame", "--replay", str(saved), "--python", python]) == 2
         (line,) = capfd.readouterr().err.splitlines()
         assert said in line

@@ -115,6 +115,17 @@ def test_numbers_of_every_kind(tmp_path: Path) -> None:
     assert not found.judged[0].unexplained
 
 
+def test_a_trace_that_checks_itself(tmp_path: Path) -> None:
+    """Constants of a script are numbers by the time that a mode is given them."""
+    program = tmp_path / "model.py"
+    program.write_text(
+        "import torch\ntorch.jit.trace(lambda x: x.exp() * 2.5 + 1, torch.ones(3))\nprint(1)\n"
+    )
+    found = recorded(program)
+    assert {"exp", "mul", "add"} <= {c.operator for c in found.calls}
+    assert found.raised is None
+
+
 def test_a_number_that_a_tensor_is_added_to_is_written_by_nobody(tmp_path: Path) -> None:
     program = tmp_path / "model.py"
     program.write_text(

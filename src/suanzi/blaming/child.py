@@ -19,7 +19,7 @@ _EVERY = 0.2
 
 
 class Core:
-    """Finds the native module where an editable installation has it, in a folder without Python files."""
+    """Finds the native module where an editable installation has it, in another folder."""
 
     def __init__(self, file: str) -> None:
         self.file = file

@@ -16,6 +16,11 @@ PROMOTING = frozenset(
      "cos", "reciprocal"]
 )  # fmt: skip
 """Operators whose operands are converted to a common dtype."""
+_TAKE_NUMBERS = frozenset(
+    ["add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide",
+     "remainder", "fmod"]
+)  # fmt: skip
+"""Operators that take numbers for tensors."""
 _BITS = {"int64": 63, "int32": 31, "int16": 15, "uint8": 8, "int8": 7}
 KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "meta": "Meta"}
 """What the dispatcher calls devices."""
@@ -37,6 +42,8 @@ class Operator:
         aliased = [r for r in schema.returns if r.alias_info is not None]
         self.is_view = (bool(aliased) and not self.written) or self.name in VIEWS
         tensors = [r for r in schema.returns if "Tensor" in str(r.type)]
+        whole = [i for i, a in enumerate(schema.arguments) if str(a.type) == "Tensor"]
+        self.whole = () if self.name in _TAKE_NUMBERS else tuple(whole)
         self.is_plain = not tensors and not self.written
         tags = getattr(func, "tags", ())
         self.is_random = torch.Tag.nondeterministic_seeded in tags
@@ -57,6 +64,16 @@ class Operator:
         if self.is_plain:
             return "no tensors"
         return "random" if self.is_random else "no truth"
+
+    def as_tensors(self, torch: Any, args: Any) -> Any:
+        """Return arguments with tensors where the operator takes no numbers.
+
+        Constants of a script are tensors, but numbers by the time that a mode is given them.
+        """
+        numbers = [i for i in self.whole if i < len(args) and isinstance(args[i], int | float)]
+        if not numbers:
+            return args
+        return [torch.tensor(x) if i in numbers else x for i, x in enumerate(args)]
 
     def arguments(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments by name."""

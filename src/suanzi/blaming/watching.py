@@ -145,6 +145,7 @@ class Watcher(Hooks):
         operator = self.operators.get(func)
         if operator is None:
             operator = self.operators[func] = Operator(self.torch, func)
+        args = operator.as_tensors(self.torch, args)
         if operator.composite and self._is_made_of_others(func, operator, args):
             with mode:
                 found = func.decompose(*args, **kwargs)
@@ -172,7 +173,6 @@ class Watcher(Hooks):
         kwargs: dict[str, Any], start: float,
     ) -> Any:  # fmt: skip
         site = due = before = None
-        arguments: dict[str, Any] = {}
         try:
             with self.lock:
                 self.report.calls += 1

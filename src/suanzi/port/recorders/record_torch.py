@@ -18,6 +18,14 @@ except ImportError:  # as a script, where suanzi need not be
     import values
 
 
+_NO_NUMBER = ("_local_scalar_dense", "_to_copy", "clone", "detach", "eq", "expand", "view")
+
+
+def _takes_no_number(func):
+    """Whether a function needs a tensor where a script's constant has become a number."""
+    return func._schema.name.partition("::")[2] in _NO_NUMBER
+
+
 def make_recorder(write, options):
     """Return a recorder, a context; it calls `write(record)` once for each different call.
 
@@ -91,6 +99,9 @@ def make_recorder(write, options):
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             kwargs = kwargs or {}
+            if args and isinstance(args[0], (bool, int, float)) and _takes_no_number(func):
+                with torch._C.DisableTorchFunction():
+                    args = (torch.tensor(args[0]), *args[1:])
             result = func(*args, **kwargs)
             found = names.get(func, 0)
             if found == 0:
