@@ -172,8 +172,16 @@ def test_a_report_as_data_fits_its_schema_and_is_read_again() -> None:
 
 
 def test_a_report_as_a_page() -> None:
-    page = a_report().to_html()
+    hostile = "<script>alert(1)</script>"
+    report = a_report()
+    report.framework, report.raised = f"torch {hostile}", hostile
+    report.notes[hostile] = 1
+    report.sites[2].words = f"[3, 4] is 1, not 2 {hostile}"
+    report.sites[2].place = Place(f"/{hostile}.py", 1, hostile, None, hostile)
+    report.sites[5].operator = hostile
+    page = report.to_html()
     assert "addmm" in page
+    assert "&lt;script&gt;alert(1)" in page
     assert "[3, 4] is 1, not 2" in page
     assert "<script>alert" not in page
     assert page.count("<article") == 4
