@@ -25,8 +25,8 @@ OPTIONAL = {("linear", "bias"), ("bilinear", "bias")} | {
     if parameters(n)[key].default is None
 }  # fmt: skip
 """Tensors that can be left out."""
-LISTS = {"nn:ctc_loss", "nn:ctc_loss_bwd"}
-"""Operators that take lists of integers as labels."""
+LISTS = {"nn:ctc_loss", "nn:ctc_loss_bwd", "nn:grouped_matmul", "nn:grouped_matmul_bwd"}
+"""Operators that take lists of integers as labels or sizes."""
 INSTEAD = {"seed": {"mask": None, "noise": None}}
 """What a parameter stands for: only one of them may be given."""
 NEEDED_AFTER_ALL = {("slice_backward", "input"), ("reduce_bwd", "input")}
@@ -61,7 +61,7 @@ def test_every_kind_is_tried() -> None:
     }  # fmt: skip
     others = {key for _, key in of_kind("other")}
     assert others == {"values", "indices", "scale", "rtol", "atol", "pad_value", "low", "high",
-                      "scale_factor", "prec"}  # fmt: skip
+                      "scale_factor", "prec", "activation", "block_size"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REGISTRY)
