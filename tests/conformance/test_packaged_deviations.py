@@ -22,7 +22,7 @@ from suanzi.standard import interfaces
 
 FILES = sorted((Path(deviations.__file__).parent / "deviations").glob("*.toml"))
 EVERY = [(file.stem, one) for file in FILES for one in packaged(file.stem)]
-SOURCE = re.compile(r"\(((?:E\d+|\d(?:\.\d+)+)(?:, (?:E\d+|\d(?:\.\d+)+))*)\)\.$")
+SOURCE = re.compile(r"\(((?:E\d+|\d+(?:\.\d+)+)(?:, (?:E\d+|\d+(?:\.\d+)+))*)\)\.$")
 """What a reason ends with: the errata or the clauses that decide."""
 
 

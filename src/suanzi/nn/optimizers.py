@@ -65,7 +65,7 @@ def _values(
     op: Operator, step: Any, lr: Any, beta1: Any, beta2: Any, weight_decay: Any
 ) -> list[float]:
     """Return what the core multiplies and divides by, but for eps."""
-    count = integer_argument(op, "step", step, 1)
+    count = min(integer_argument(op, "step", step, 1), 2**63)  # no power changes after it
     rate = finite_argument(op, "lr", lr)
     decay = finite_argument(op, "weight_decay", weight_decay)
     first, second = finite_argument(op, "beta1", beta1), finite_argument(op, "beta2", beta2)
