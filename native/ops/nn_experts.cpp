@@ -21,19 +21,24 @@ nb::object expert_order(nb::handle object, std::int64_t experts) {
   if (!given || !given->row_major || given->dtype != Dtype::int64 || experts < 0)
     throw nb::value_error("not indices of int64 in row-major order");
   const Tensor& indices = *given;
-  const auto* at = reinterpret_cast<const std::int64_t*>(indices.data());
-  for (std::int64_t i = 0; i < indices.size; ++i)
-    if (at[i] < 0 || at[i] >= experts) return nb::int_(i);
+  const auto* at = reinterpret_cast<const volatile std::int64_t*>(indices.data());
   nb::object counts = new_numbers(1, &experts), starts = new_numbers(1, &experts);
   nb::object order = new_numbers(1, &indices.size), positions = new_numbers(indices.ndim(), indices.dims());
   std::int64_t *count = numbers(counts), *next = numbers(starts), *from = numbers(order), *to = numbers(positions);
+  std::int64_t outside = -1;
   run_over(indices.size + experts, {&indices}, [&] {
     std::fill_n(count, experts, 0);
-    for (std::int64_t i = 0; i < indices.size; ++i) ++count[at[i]];
+    // Each index is read once: another thread may change it meanwhile.
+    for (std::int64_t i = 0; i < indices.size; ++i) {
+      std::int64_t expert = at[i];
+      if (expert < 0 || expert >= experts) return void(outside = i);
+      ++count[to[i] = expert];
+    }
     std::int64_t sum = 0;
     for (std::int64_t e = 0; e < experts; ++e) next[e] = sum, sum += count[e];
-    for (std::int64_t i = 0; i < indices.size; ++i) from[to[i] = next[at[i]]++] = i;
+    for (std::int64_t i = 0; i < indices.size; ++i) from[to[i] = next[to[i]]++] = i;
   });
+  if (outside >= 0) return nb::int_(outside);
   return nb::make_tuple(counts, order, positions);
 }
 
