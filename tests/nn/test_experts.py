@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -125,6 +127,29 @@ def test_products_by_group(level: str, dtype: str) -> None:
         near(by_weight[i], a[rows].T, g[rows])
         start += n
     assert (by_weight[1] == 0).all()
+
+
+def test_indices_that_another_thread_changes_write_nothing_outside() -> None:
+    given = np.random.default_rng(0).integers(0, 8, 300_000)
+    indices, done = sz.from_dlpack(given), threading.Event()
+
+    def change() -> None:
+        at = 0
+        while not done.is_set():
+            given[at], given[at] = 10**12, 3
+            at = (at + 7919) % given.size
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(20):
+            with suppress(sz.OutOfRange):
+                counts, order, _ = sz.nn.moe_permutation(indices, 8)
+                assert int(counts.sum().item()) == given.size
+                assert np.array_equal(np.sort(exact(order)), np.arange(given.size))
+    finally:
+        done.set()
+        thread.join()
 
 
 def test_products_by_group_of_views_and_threads() -> None:
