@@ -290,13 +290,14 @@ def quantised(x, block_size, dtype):
 
 def scaled(x, weight, x_scale, weight_scale, bias, block_size, dtype):
     """Return a linear layer of quantised numbers; with blocks, PyTorch's users dequantise them."""
-    rows, flat = x.reshape(-1, x.shape[-1]), (*x.shape[:-1], weight.shape[0])
+    rows, flat = x[None] if x.ndim < 2 else x.flatten(0, -2), (*x.shape[:-1], weight.shape[0])
     if block_size is not None:
         wide = x.float() * spread_blocks(x_scale, block_size[-1:], x.shape)
         y = wide @ (weight.float() * spread_blocks(weight_scale, block_size, weight.shape)).T
     else:
-        by_row = x_scale.expand(*x.shape[:-1], 1).reshape(-1, 1).contiguous()
-        by_column = weight_scale.expand(weight.shape[0], 1).contiguous().T
+        # Copies: what has one column counts as contiguous with any stride, which PyTorch refuses.
+        by_row = x_scale.expand(*x.shape[:-1], 1).flatten().clone()[:, None]
+        by_column = weight_scale.expand(weight.shape[0], 1).flatten().clone()[None]
         if x.dtype != torch.int8:
             y = torch._scaled_mm(rows, weight.t(), by_row, by_column, out_dtype=torch.float32)
         else:
