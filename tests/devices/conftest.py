@@ -1,10 +1,14 @@
-"""Tensors on PyTorch's CPU device: everything that a device does, where there is none."""
+"""Tensors on PyTorch's CPU device: everything that a device does, where there is none.
+
+SUANZI_DEVICE=cuda runs the same tests on a GPU.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 
 import pytest
+from tests.helpers.devices import DEVICE
 
 if importlib.util.find_spec("torch") is None:
     collect_ignore_glob = ["test_on_*.py"]
@@ -17,4 +21,4 @@ else:
 @pytest.fixture
 def device() -> str:
     """Return the device that tests use."""
-    return "torch:cpu"
+    return DEVICE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.devices import HAS_KERNELS, WHY_NOT
 
 import suanzi as sz
 import suanzi.array_api as xp
@@ -14,8 +14,8 @@ from suanzi import _core
 
 pytest.importorskip("torch", reason="devices of PyTorch")
 pytest.importorskip("triton", reason="kernels of Triton")
-if os.environ.get("TRITON_INTERPRET") != "1":
-    pytest.skip("TRITON_INTERPRET=1 runs kernels without a GPU", allow_module_level=True)
+if not HAS_KERNELS:
+    pytest.skip(WHY_NOT, allow_module_level=True)
 
 
 from tests.devices.test_on_elements import same, values

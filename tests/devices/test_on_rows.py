@@ -11,20 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.devices import HAS_KERNELS, KIND, WHY_NOT
 
 import suanzi as sz
 from suanzi import nn
 
 RNG = np.random.default_rng(5)
-interpreted = pytest.mark.skipif(
-    os.environ.get("TRITON_INTERPRET") != "1", reason="TRITON_INTERPRET is not 1"
-)
+with_kernels = pytest.mark.skipif(not HAS_KERNELS, reason=WHY_NOT)
 KINDS = pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
 
 
 @pytest.mark.skipif(
-    importlib.util.find_spec("triton") is None or os.environ.get("TRITON_INTERPRET") == "1",
-    reason="Triton is not installed, or interprets already",
+    importlib.util.find_spec("triton") is None or HAS_KERNELS,
+    reason="Triton is not installed, or the kernels of this process run",
 )
 def test_in_the_interpreter() -> None:
     given = {**os.environ, "TRITON_INTERPRET": "1"}
@@ -40,7 +39,7 @@ def used() -> Iterator[dict[str, int]]:
     from suanzi.torch.fast import FAST, PLANNED
     from suanzi.torch.loading import usable
 
-    assert usable("cpu")
+    assert usable(KIND)
     tables: list[dict[str, Any]] = [FAST, PLANNED]
     before, counts = [dict(table) for table in tables], dict.fromkeys({**FAST, **PLANNED}, 0)
 
@@ -87,7 +86,7 @@ def same(function: Any, *args: Any, device: str, ulps: float = 4, **kwargs: Any)
         assert close.all(), (function, x[~close], y[~close])
 
 
-@interpreted
+@with_kernels
 @KINDS
 @pytest.mark.parametrize("n", [20])
 def test_rows(device: str, used: dict[str, int], kind: str, n: int) -> None:
@@ -109,7 +108,7 @@ def test_rows(device: str, used: dict[str, int], kind: str, n: int) -> None:
     assert used["cumsum"]
 
 
-@interpreted
+@with_kernels
 def test_softmax_of_float32_is_within_the_documented_bound(device: str) -> None:
     x = (RNG.standard_normal((2, 3000)) * RNG.choice([0.1, 3, 30], (2, 3000))).astype(np.float32)
     wide = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))
@@ -119,7 +118,7 @@ def test_softmax_of_float32_is_within_the_documented_bound(device: str) -> None:
     assert (np.abs(found - wide) / np.spacing(wide.astype(np.float32)))[normal].max() < 2.4
 
 
-@interpreted
+@with_kernels
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
 def test_rows_in_parts(
     device: str, used: dict[str, int], kind: str, monkeypatch: pytest.MonkeyPatch
@@ -142,7 +141,7 @@ def test_rows_in_parts(
     assert all(used[key] == 1 for key in keys)  # a plan that is kept serves the next calls
 
 
-@interpreted
+@with_kernels
 @KINDS
 def test_reductions(device: str, used: dict[str, int], kind: str) -> None:
     x, special = numbers(kind, 5, 3, 4), numbers(kind, 5, 3, 4, special=True)
@@ -161,7 +160,7 @@ def test_reductions(device: str, used: dict[str, int], kind: str) -> None:
         assert np.signbit(sz.cast(found, sz.float32).numpy()).tolist() == [sign] * 2
 
 
-@interpreted
+@with_kernels
 def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, int]) -> None:
     whole = sz.tensor(RNG.integers(-100, 100, (7, 60)).astype(np.int32))
     truth = sz.tensor(RNG.random((7, 60)) > 0.9)
@@ -180,7 +179,7 @@ def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, in
     assert used["reduce"] == 22
 
 
-@interpreted
+@with_kernels
 def test_copies_that_turn_axes(device: str, used: dict[str, int]) -> None:
     for kind in ("float32", "int8", "float16"):
         x = sz.cast(sz.tensor(RNG.integers(0, 9, (2, 5, 3, 66))), kind)

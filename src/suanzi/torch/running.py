@@ -97,7 +97,7 @@ def _attribute(key: str, name: str, x: Any) -> Any:
 
 def _integers(x: Tensor) -> Any:
     """Return a tensor as an integer or several, which the CPU's operators take it for."""
-    if x.dtype.kind not in ("int", "uint"):
+    if x.dtype.kind not in ("int", "uint") or x.ndim > 1:
         return x
     return tuple(x.tolist()) if x.ndim else x.item()
 
