@@ -131,3 +131,10 @@ def test_where_clip_and_shapes(device: str) -> None:
     assert same(sz.where(mask, x.T, 1), got.to_host())
     with pytest.raises(sz.DimensionsMismatch, match=r"x has shape \(8, 8\) and y has shape \(7,\)"):
         sz.add(there, sz.zeros((7,), sz.float8_e4m3fn, device=device))
+
+
+def test_pow_is_computed_in_the_dtype_of_both_operands(device: str) -> None:
+    x, e = sz.tensor([3, 4], sz.int8), sz.tensor([20.0, 3], sz.float64)
+    assert sz.pow(x.to_device(device), e.to_device(device)).tolist() == [3486784401, 64]
+    with sz.promotion("cann"):
+        assert sz.pow(2**63, e.to_device(device)).dtype is sz.float64
