@@ -141,7 +141,7 @@ def hard(folder: Path) -> Any:
 def test_programs_that_are_hard_to_watch(tmp_path: Path) -> None:
     found = hard(tmp_path)
     assert found["raises"][:2] == ["right", True]
-    assert found["raises"][2].startswith("RuntimeError: mat1 and mat2")
+    assert "mat1 and mat2" in found["raises"][2]
     assert found["raises"][3]
     assert found["forks"] == [0, True, ["forked processes are not judged"]]
     assert {"add", "exp"} <= set(found["compiles"][0])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from suanzi.blaming.capturing import Captures, replayed
 from suanzi.blaming.places import Places
 from suanzi.blaming.report import Report
 
@@ -22,6 +23,7 @@ class Hooks:
     torch: Any
     report: Report
     places: Places
+    captures: Captures
     step: int
     active: bool
     pid: int
@@ -35,6 +37,7 @@ class Hooks:
         self._put(self.torch.nn.Module, "__call__", self._in_module)
         self._run_eagerly()
         self._follow_kernels()
+        self._follow_graphs()
         _follow_forks()
         _WATCHERS.add(self)
 
@@ -105,6 +108,13 @@ class Hooks:
             return run
 
         self._put(kernel, "run", watched)
+
+    def _follow_graphs(self) -> None:
+        """Know which graphs of a device are captured, by any thread, and count their replays."""
+        for kind in self.captures.graphs:
+            self._put(kind, "capture_begin", self.captures.began)
+            self._put(kind, "capture_end", self.captures.ended)
+            self._put(kind, "replay", lambda original: replayed(original, self.note))
 
     def launched(self, kernel: Any) -> None:
         """Note that a kernel of Triton runs."""

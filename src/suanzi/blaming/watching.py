@@ -13,15 +13,16 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from suanzi.blaming.capturing import CAPTURED, Captures
 from suanzi.blaming.comparing import compare
 from suanzi.blaming.entering import Hooks
 from suanzi.blaming.judging import Judged, judge
+from suanzi.blaming.kinds import check_kinds, is_finite, quiet, same_bits, tensors_of
 from suanzi.blaming.lists import chosen
 from suanzi.blaming.operators import KEYS, Operator, conversion, has_kernel
 from suanzi.blaming.options import Options
@@ -60,6 +61,7 @@ class Watcher(Hooks):
         home = os.path.dirname(os.path.abspath(str(self.torch.__file__))) + os.sep
         self.places = Places(home)
         self.gradients = Gradients(self.torch)
+        self.captures = Captures(self.torch)
         self.rng = np.random.default_rng(options.seed)
         self.sites: dict[Any, Site] = {}
         self.seen: set[Any] = set()
@@ -162,7 +164,7 @@ class Watcher(Hooks):
 
     def _is_made_of_others(self, func: Any, operator: Operator, args: Any) -> bool:
         """Tell whether a device has no kernel of an operator: what it is made of is seen then."""
-        device = next((x.device.type for x in _tensors(self.torch, args)), "cpu")
+        device = next((x.device.type for x in tensors_of(self.torch, args)), "cpu")
         if device not in operator.backends:
             key = KEYS.get(device, "PrivateUse1")
             operator.backends[device] = has_kernel(self.torch, func, key)
@@ -173,15 +175,18 @@ class Watcher(Hooks):
         kwargs: dict[str, Any], start: float,
     ) -> Any:  # fmt: skip
         site = due = before = None
+        captured = self.captures.now()
         try:
             with self.lock:
                 self.report.calls += 1
                 number = self.report.calls
                 arguments = operator.arguments(args, kwargs)
                 site = self._site(operator, place, backward, arguments)
-                due = self._is_due(operator, site, arguments)
-                if self.recorder is not None and site.status in _RECORDED:
-                    inputs = _tensors(self.torch, arguments.values())
+                if captured and not site.status:
+                    raise Unjudged(CAPTURED)
+                due = not captured and self._is_due(operator, site, arguments)
+                if self.recorder is not None and not captured and site.status in _RECORDED:
+                    inputs = tensors_of(self.torch, arguments.values())
                     with quiet(self.dispatch):
                         self.recorder.begin(
                             number, operator.title, operator.is_random, place, backward, self.step,
@@ -223,7 +228,7 @@ class Watcher(Hooks):
             old = self.costs.get(operator.name, cost)
             self.costs[operator.name] = 0.5 * (old + cost)
             self.judging += cost
-        if self.recorder is not None:
+        if self.recorder is not None and not captured:
             self._record(operator, number, arguments, result, judged)
         self.spent += time.perf_counter() - start
         if self.options.progress is not None:
@@ -238,12 +243,14 @@ class Watcher(Hooks):
         results = self._results(operator, arguments, result)
         try:
             with self.lock, quiet(self.dispatch):
-                self.recorder.end(number, _tensors(self.torch, results), judged)
+                self.recorder.end(number, tensors_of(self.torch, results), judged)
         except Exception as error:
             self._fail(operator, error)
 
     def _returned(self, module: Any, result: Any) -> None:
         if self.recorder is None or not self.active or os.getpid() != self.pid:
+            return
+        if self.captures.now():
             return
         start = time.perf_counter()
         name = self.places.layer() or type(module).__name__
@@ -251,7 +258,7 @@ class Watcher(Hooks):
         given = given if isinstance(given, list | tuple) else [given]
         try:
             with self.lock, quiet(self.dispatch):
-                self.recorder.layer(name, self.step, _tensors(self.torch, given))
+                self.recorder.layer(name, self.step, tensors_of(self.torch, given))
         except Exception as error:
             self.note(f"{name} not recorded: {type(error).__name__}: {str(error)[:160]}")
         self.spent += time.perf_counter() - start
@@ -260,14 +267,14 @@ class Watcher(Hooks):
         self, operator: Operator, site: Site, arguments: Mapping[str, Any], result: Any
     ) -> None:
         """Note how dtypes change that the program did not convert."""
-        given = [name_of(x.dtype) for x in _tensors(self.torch, arguments.values()) if x.ndim]
+        given = [name_of(x.dtype) for x in tensors_of(self.torch, arguments.values()) if x.ndim]
         if isinstance(result, self.torch.Tensor):
             site.conversion = conversion(operator.name, given, name_of(result.dtype))
 
     def _results(self, operator: Operator, arguments: Mapping[str, Any], result: Any) -> list[Any]:
         """Return the results of a call: what it returned, or what it wrote to."""
         results = list(result) if isinstance(result, list | tuple) else [result]
-        if next(_tensors(self.torch, results), None) is None:
+        if next(tensors_of(self.torch, results), None) is None:
             return [arguments[n] for n in operator.written]
         return results
 
@@ -291,7 +298,7 @@ class Watcher(Hooks):
 
     def _site(self, operator: Operator, place: Place, backward: bool, arguments: Any) -> Site:
         dtypes = tuple(dict.fromkeys(
-            name_of(x.dtype) for x in _tensors(self.torch, arguments.values())
+            name_of(x.dtype) for x in tensors_of(self.torch, arguments.values())
         ))  # fmt: skip
         key = operator.title, place.file, place.line, backward, dtypes
         site = self.sites.get(key)
@@ -317,8 +324,8 @@ class Watcher(Hooks):
         if o.every > 1 and max(self.step - 1, 0) % o.every:
             site.unjudged["another step"] += 1
             return False
-        tensors = list(_tensors(self.torch, arguments.values()))
-        self._check_kinds(tensors)
+        tensors = list(tensors_of(self.torch, arguments.values()))
+        check_kinds(self.torch, tensors)
         if o.unusual and not self._is_unusual(tensors):
             site.unjudged["usual inputs"] += 1
             return False
@@ -343,18 +350,6 @@ class Watcher(Hooks):
         self.seen.add(key)
         return True
 
-    def _check_kinds(self, tensors: Sequence[Any]) -> None:
-        torch = self.torch
-        for x in tensors:
-            if x.layout != torch.strided:
-                raise Unjudged(f"{str(x.layout).removeprefix('torch.')} tensors")
-            if x.is_nested or x.is_quantized or x.device.type == "meta":
-                kind = "nested" if x.is_nested else "quantised" if x.is_quantized else "meta"
-                raise Unjudged(f"{kind} tensors")
-        on_gpu = any(x.device.type == "cuda" for x in tensors)
-        if on_gpu and torch.cuda.is_current_stream_capturing():
-            raise Unjudged("a CUDA graph is captured")
-
     def _is_unusual(self, tensors: Sequence[Any]) -> bool:
         """Tell whether a tensor has NaN, infinities or outliers."""
         with quiet(self.dispatch):
@@ -375,7 +370,7 @@ class Watcher(Hooks):
             return {}
         torch, room = self.torch, self.options.memory
         written = [x for x in map(arguments.get, operator.written) if x is not None]
-        memory = {x.untyped_storage().data_ptr() for x in _tensors(torch, written)}
+        memory = {x.untyped_storage().data_ptr() for x in tensors_of(torch, written)}
 
         def copied(x: Any) -> Any:
             nonlocal room
@@ -408,8 +403,8 @@ class Watcher(Hooks):
         results = self._results(operator, arguments, result)
         given = {**arguments, **before}
         after = {n: arguments[n] for n in before if n in operator.written}
-        tensors = list(_tensors(torch, results))
-        self._check_kinds(tensors)
+        tensors = list(tensors_of(torch, results))
+        check_kinds(torch, tensors)
         if not tensors or not any(x.numel() for x in tensors):
             raise Unjudged("empty tensors")
         call = Call(torch, operator.name, given, results, self.rng, after)
@@ -418,10 +413,10 @@ class Watcher(Hooks):
             raise Unjudged("no result to compare")
         site.judged += 1
         worst = max(found, key=lambda one: (one.share > 1 and not one.is_small, one.share))
-        shapes = [list(map(int, x.shape)) for x in _tensors(torch, given.values())]
+        shapes = [list(map(int, x.shape)) for x in tensors_of(torch, given.values())]
         is_new = site.add(worst, number, shapes, place.layer)
         judged = [x for i, x in enumerate(results) if i not in call.padded]
-        self._born(site, given, list(_tensors(torch, judged)), worst, number)
+        self._born(site, given, list(tensors_of(torch, judged)), worst, number)
         if self.options.twice and not operator.is_random:
             self._again(func, operator, site, given, results, number)
         if is_new and self.options.save is not None:
@@ -434,10 +429,10 @@ class Watcher(Hooks):
     ) -> None:  # fmt: skip
         """Note where finite inputs give a NaN or an infinity."""
         torch = self.torch
-        odd = next((x for x in results if not _is_finite(torch, x)), None)
+        odd = next((x for x in results if not is_finite(torch, x)), None)
         if odd is None:
             return
-        if not all(_is_finite(torch, x) for x in _tensors(torch, given.values())):
+        if not all(is_finite(torch, x) for x in tensors_of(torch, given.values())):
             return
         if any(isinstance(x, float) and not math.isfinite(x) for x in given.values()):
             return
@@ -457,7 +452,7 @@ class Watcher(Hooks):
         made = func(**again)
         several = made if isinstance(made, list | tuple) else [made]
         for one, other in zip(results, several, strict=False):
-            if isinstance(one, torch.Tensor) and not _same_bits(torch, one, other):
+            if isinstance(one, torch.Tensor) and not same_bits(torch, one, other):
                 site.differs(number)
 
     def _save(
@@ -465,36 +460,10 @@ class Watcher(Hooks):
         results: Sequence[Any], worst: Judged,
     ) -> None:  # fmt: skip
         assert self.options.save is not None
-        size = sum(x.numel() * x.element_size() for x in _tensors(self.torch, given.values()))
+        size = sum(x.numel() * x.element_size() for x in tensors_of(self.torch, given.values()))
         if size > self.options.memory or self.report.saved >= self.options.saved:
             return
         path = self.options.save.format(self.report.saved)
         save_call(path, func, given, results, site, worst.words)
         self.report.saved += 1
         site.reproducer = path
-
-
-@contextmanager
-def quiet(dispatch: Any) -> Iterator[None]:
-    """Let no mode see what is called."""
-    with dispatch._disable_current_modes():
-        yield
-
-
-def _tensors(torch: Any, values: Any) -> Iterator[Any]:
-    for x in values:
-        if isinstance(x, torch.Tensor):
-            yield x
-        elif isinstance(x, list | tuple):
-            yield from (one for one in x if isinstance(one, torch.Tensor))
-
-
-def _is_finite(torch: Any, x: Any) -> bool:
-    return not x.is_floating_point() or bool(torch.isfinite(x.detach()).all())
-
-
-def _same_bits(torch: Any, x: Any, y: Any) -> bool:
-    if x.dtype.is_floating_point:
-        same = (x == y) | (torch.isnan(x) & torch.isnan(y))
-        return bool(same.all())
-    return bool(torch.equal(x, y))
