@@ -74,6 +74,19 @@ def test_integers_are_multiplied_exactly_where_there_is_no_kernel(device: str) -
         assert torch.equal(product(x, y, parts=True), torch.matmul(x, y))
 
 
+def test_sums_of_products_of_integers_by_letters_where_there_is_no_kernel(device: str) -> None:
+    from suanzi.torch.namespace_numbers import einsum_of_integers
+
+    a, b, c = (torch.randint(-(2**62), 2**62, shape) for shape in ((3, 4), (4, 5), (2, 3, 5)))
+    for subscripts, operands in (
+        ("ij,jk->ik", (a, b)), ("ij,jk", (a, b)), ("ij,jk->", (a, b)), ("ij,ij->ji", (a, a)),
+        ("ii->i", (a[:, :3],)), ("...ik,jk,ij -> ...", (c, b, a)), ("...ik,jk,ij", (c, b, a)),
+        ("ij,kj,kl->il", (a, a, a)), ("i...,i...->...", (a, a)),
+    ):  # fmt: skip
+        wanted = torch.einsum(subscripts, *operands)
+        assert torch.equal(einsum_of_integers(subscripts, list(operands)), wanted), subscripts
+
+
 def test_errors_are_the_cpus(device: str) -> None:
     x: Any = sz.zeros((300, 64), device=device)
     here = sz.zeros((300, 64))

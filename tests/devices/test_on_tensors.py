@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.devices import DEVICE
+from tests.helpers.devices import DEVICE, KIND
 
 import suanzi as sz
 from suanzi import array_api as xp
@@ -74,7 +74,7 @@ def test_nothing_moves_by_itself(device: str) -> None:
 
 
 def test_memory_is_shared_with_pytorch_and_dlpack(device: str) -> None:
-    plain = torch.arange(6, dtype=torch.bfloat16).reshape(2, 3)
+    plain = torch.arange(6, dtype=torch.bfloat16, device=KIND).reshape(2, 3)
     x = from_torch(plain)
     plain[0, 0] = 7
     assert x.tolist()[0][0] == 7

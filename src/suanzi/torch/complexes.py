@@ -42,10 +42,14 @@ def _acos(x: torch.Tensor, y: torch.Tensor) -> Parts:
 
 
 def _tanh(x: torch.Tensor, y: torch.Tensor) -> Parts:
+    """Libraries differ where a part is infinite or NaN: nothing there is PyTorch's."""
     found = torch.tanh(torch.complex(x, y))
-    ends = torch.isinf(x) & torch.isfinite(y)
-    im = torch.where(ends, torch.copysign(torch.zeros_like(y), y), found.imag)
-    return torch.where(ends, torch.copysign(torch.ones_like(x), x), found.real), im
+    endless, finite = torch.isinf(x), torch.isfinite(x) & torch.isfinite(y)
+    zero = torch.copysign(torch.zeros_like(y), torch.where(y == y, y, 0.0))
+    re = torch.where(finite, found.real, torch.where(x == 0, x, math.nan))
+    im = torch.where(finite, found.imag, torch.where(y == 0, y, math.nan))
+    re = torch.where(endless, torch.copysign(torch.ones_like(x), x), re)
+    return re, torch.where(endless, zero, im)
 
 
 def _tan(x: torch.Tensor, y: torch.Tensor) -> Parts:

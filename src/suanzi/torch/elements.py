@@ -32,6 +32,9 @@ def elementwise(call: Call, **arguments: Any) -> torch.Tensor:
         given = [_promoted(call, name, x, promoted) for name, x in arguments.items()]
         return _ROUNDS_ONCE[op.kernel](*given)
     lanes = [operand(call, name, x, promoted) for name, x in arguments.items()]
+    if op.name in _READ_SIGNS:
+        last = list(arguments)[-1]
+        lanes[-1] = _signed(call, last, arguments[last], lanes[-1])
     made = KERNELS[op.kernel](loop, *lanes)
     if op.domain is not None and domains.matter():
         outside = torch.isnan(made) & ~torch.isnan(lanes[0])
@@ -48,6 +51,19 @@ _ROUNDS_ONCE = {
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, **COMPARISONS,
 }  # fmt: skip
 """What PyTorch computes of 16-bit floats in float32, and rounds once, without a copy in float32."""
+
+
+_READ_SIGNS = ("copysign", "signbit")
+"""What reads the sign of its last operand, also that of a NaN."""
+
+
+def _signed(call: Call, name: str, x: Any, lane: torch.Tensor) -> torch.Tensor:
+    """Return lanes with the signs that elements have: CUDA's conversions lose that of a NaN."""
+    if not isinstance(x, torch.Tensor) or call.dtypes[name].kind != "float":
+        return lane
+    memory = carried(x)
+    signs = memory < 0 if memory.dtype.is_signed else (memory & 0x80) != 0
+    return torch.copysign(lane, torch.where(signs, -1.0, 1.0).to(lane.dtype))
 
 
 def _promoted(call: Call, name: str, x: Any, dt: DType) -> torch.Tensor:

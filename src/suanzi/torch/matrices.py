@@ -30,12 +30,17 @@ def product(x: torch.Tensor, y: torch.Tensor, parts: bool = False) -> torch.Tens
     """Return a product of matrices; CUDA multiplies no integers, so `parts` of them as float64."""
     if x.is_floating_point() or x.is_complex() or (x.device.type == "cpu" and not parts):
         return torch.matmul(x, y)
+    return by_parts(torch.matmul, x, y)
+
+
+def by_parts(multiply: Callable[..., torch.Tensor], x: torch.Tensor, y: torch.Tensor) -> Any:
+    """Return sums of products of integers, modulo their range, by sums of products of float64."""
     count = torch.iinfo(x.dtype).bits // _PLACES or 1
     cut = [[(v.to(torch.int64) >> (_PLACES * i)) & 0xFFFF for i in range(count)] for v in (x, y)]
     made: Any = 0
     for i in range(count):
         for j in range(count - i):
-            one = torch.matmul(cut[0][i].to(torch.float64), cut[1][j].to(torch.float64))
+            one = multiply(cut[0][i].to(torch.float64), cut[1][j].to(torch.float64))
             made = made + (one.to(torch.int64) << (_PLACES * (i + j)))
     return made.to(x.dtype)
 

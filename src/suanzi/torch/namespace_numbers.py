@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ from suanzi.torch.copying import moved
 from suanzi.torch.dtypes import resolved
 from suanzi.torch.elements import lanes, number
 from suanzi.torch.kernels import Loop, maximum, minimum
-from suanzi.torch.matrices import check_singular, product
+from suanzi.torch.matrices import by_parts, check_singular, product
 from suanzi.torch.matrices import finite as finite_only
 from suanzi.torch.namespace import axes_of, integers, order_of
 from suanzi.torch.reductions import combined
@@ -201,7 +202,27 @@ def einsum(call: Call, subscripts: str, operands: Any) -> Any:
         lanes(cast(x, one, dt), dt)
         for x, one in zip(operands, call.dtypes["operands"], strict=True)
     ]
-    return torch.einsum(subscripts, given).clone()
+    if given[0].is_floating_point() or given[0].is_complex() or call.place.type == "cpu":
+        return torch.einsum(subscripts, given).clone()
+    return einsum_of_integers(subscripts, given).clone()
+
+
+def einsum_of_integers(subscripts: str, operands: list[torch.Tensor]) -> torch.Tensor:
+    """Return sums of products of integers, two operands at a time: CUDA multiplies no matrices."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms, given = inputs.split(","), list(operands)
+    if not arrow:
+        letters = inputs.replace(".", "").replace(",", "")
+        once = sorted(one for one in set(letters) if letters.count(one) == 1)
+        output = "..." * ("..." in inputs) + "".join(once)
+    while len(terms) > 1:
+        pair, both = ",".join(terms[:2]), set("".join(terms[:2])) - {"."}
+        left = output if len(terms) == 2 else "".join([output, *terms[2:]])
+        kept = "..." * ("..." in pair) + "".join(sorted(both & set(left)))
+        to = output if len(terms) == 2 else kept
+        made = by_parts(partial(torch.einsum, f"{pair}->{to}"), *given[:2])
+        terms, given = [to, *terms[2:]], [made, *given[2:]]
+    return torch.einsum(f"{terms[0]}->{output}", given[0])
 
 
 # ---- matrices ------------------------------------------------------------------------------------

@@ -296,7 +296,9 @@ def _promotion(op: Operator, stand_ins: Mapping[str, Any]) -> tuple[DType | None
     if op.kernel is None and op.key not in ("logical_not", "rint", "allclose"):
         return None, False
     taken = {
-        name: x for name, x in stand_ins.items() if name in ("x", "y", "e", "a", "x1", "x2", "input")
+        name: x
+        for name, x in stand_ins.items()
+        if name in ("x", "y", "e", "a", "x1", "x2", "input")
     }
     found = promote(op, operands_of(op, taken))
     return found.dtype, found.layer is Layer.EXACT

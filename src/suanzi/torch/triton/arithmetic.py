@@ -43,6 +43,20 @@ def with_sign(x, y):
 
 
 @triton.jit
+def signed_as(a, x):
+    """Return lanes with the signs of elements in memory: conversions lose that of a NaN."""
+    if x.dtype == tl.float64:
+        minus = x.to(tl.int64, bitcast=True) < 0
+    elif x.dtype == tl.float32:
+        minus = x.to(tl.int32, bitcast=True) < 0
+    elif x.dtype.is_floating():
+        minus = x.to(tl.int16, bitcast=True) < 0
+    else:  # the bits of float8
+        minus = (x & 0x80) != 0
+    return with_sign(a, tl.where(minus, -1.0, 1.0).to(a.dtype))
+
+
+@triton.jit
 def divided(x, y):
     """Return x / y of floats, correctly rounded."""
     if x.dtype == tl.float64 or INTERPRETED:

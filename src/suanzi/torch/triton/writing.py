@@ -231,9 +231,12 @@ def written(body: Body, pattern: Pattern) -> str:
     """Return the text of a kernel."""
     made = {"line": _line, "flat": _flat, "tile": _tile}[pattern.form](pattern)
     lines, indices, at = made
-    inner = []
+    inner: list[str] = []
+    reads_signs = any(f"{name}(" in body.expression for name in ("has_sign", "with_sign"))
     for j, (operand, strides) in enumerate(zip(body.operands, pattern.strides, strict=True)):
         inner += _operand(j, operand, _offset(j, strides, indices), body.largest)
+        if reads_signs and not operand.is_number and operand.source.kind == "float":
+            inner += [f"a{j} = signed_as(a{j}, x{j})"]
     if body.trouble:
         inner += [
             f"bad = ({body.trouble}) & inside",
