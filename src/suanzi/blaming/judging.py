@@ -100,6 +100,9 @@ def _through_float32(definition: Callable[..., Any], **given: Any) -> Any:
 
 def _arguments(piece: Piece) -> Iterator[dict[str, Any]]:
     """Give the arguments, with numbers rounded in all the ways that are right."""
+    if piece.ways:
+        yield from ({**piece.arguments, **more} for more in piece.ways)
+        return
     if not piece.numbers:
         yield piece.arguments
         return

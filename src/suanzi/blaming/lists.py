@@ -1,4 +1,4 @@
-"""Rules of optimizers' operators, which take lists of tensors: foreach and fused ones.
+"""Rules of operators of lists of tensors, as optimizers call them, and of what scales gradients.
 
 Of a list some tensors are judged, the first and the last among them.
 """
@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.blaming.elements import RULES, rule
-from suanzi.blaming.sampling import Call, Piece, Unjudged
-from suanzi.truth import tracked as t
-from suanzi.truth.rounding import unit_of
+from suanzi.blaming.sampling import Call, Piece, Unjudged, name_of
 from suanzi.truth.tracked import Tracked
 
 MOST = 4
@@ -35,7 +33,7 @@ def chosen(rng: np.random.Generator, count: int) -> list[int]:
     return sorted({0, count - 1, *map(int, rng.integers(0, count, MOST - 2))})
 
 
-def _which(call: Call, name: str) -> list[int]:
+def which(call: Call, name: str) -> list[int]:
     """Return the tensors of a list that are judged: of one that was written to, those copied."""
     some = [i for i, x in enumerate(call[name]) if x is not None]
     return some if name in call.after else chosen(call.rng, len(some))
@@ -53,7 +51,7 @@ def foreach(call: Call) -> Iterator[Piece]:
     results = call.after.get("self") or call.results
     if not isinstance(call["self"], list | tuple):
         raise Unjudged("a number for a list of tensors")
-    for i in _which(call, "self"):
+    for i in which(call, "self"):
         given = {}
         for name, x in call.arguments.items():
             if name in ("scalar", "scalars"):
@@ -74,93 +72,48 @@ def _is_scalar_of(call: Call, x: Any) -> bool:
     return bool(call.is_tensor(x) and x.ndim == 0)
 
 
-# ---- fused ---------------------------------------------------------------------------------------
+# ---- gradients that are scaled -------------------------------------------------------------------
 
 
-def _number(x: float) -> Tracked:
-    """A number that a kernel computes before it begins, in float64 or in the dtype of tensors."""
-    return Tracked(np.asarray(x), np.asarray(abs(x) * unit_of("float32")))
-
-
-def _steps(call: Call, names: list[str]) -> Iterator[tuple[dict[str, Any], list[Any], int]]:
-    """Give some elements of the tensors of a step, with their results."""
-    if call.get("grad_scale") is not None or call.get("found_inf") is not None:
-        raise Unjudged("gradients that are scaled")
-    for i in _which(call, "self"):
-        out = call.after["self"][i]
-        if not out.numel():
+@rule("_amp_foreach_non_finite_check_and_unscale")
+def unscale(call: Call) -> Iterator[Piece]:
+    """Gradients times a number, and whether one is NaN or infinite."""
+    scale = float(call["inv_scale"])
+    made = call.after["self"]
+    for i in which(call, "self"):
+        if not made[i].numel():
             continue
-        at = call.elements(out)
-        given = {
-            name: call.take(call[name][i], at) for name in names if len(call.get(name, ())) > i
-        }
-        parts = [
-            call.part(call.after[name][i], at)
-            for name in names
-            if name in call.after and name != "grads" and len(call.get(name, ())) > i
-        ]
-        yield given, parts, i
+        at = call.elements(made[i])
+        given = {"x": call.take(call["self"][i], at)}
+        part = call.part(made[i], at)
+        yield Piece(lambda x: x * scale, given, [part], within=call_within(made[i]))
+    if scale <= 1:  # what is finite stays so
+        found = call.after["found_inf"]
+        odd = any(not bool(call.torch.isfinite(x).all()) for x in made)
+        expected = np.maximum(call.numbers(call["found_inf"]), float(odd))
+        yield Piece(lambda x: x, {"x": expected}, [call.part(found, (np.zeros(1, int),))], True)
 
 
-def _lr(call: Call) -> float:
-    return float(call["lr"])
+@rule("_amp_update_scale")
+def update_scale(call: Call) -> Iterator[Piece]:
+    """The scale of gradients: smaller after an infinity, larger after steps without."""
+    scale, steps = call.numbers(call["self"]), int(call["growth_tracker"])
+    odd = float(call["found_inf"]) > 0
+    grows = not odd and steps + 1 == int(call["growth_interval"])
+    factor = float(call["scale_backoff_factor" if odd else "scale_growth_factor"])
+    after = 0 if odd or grows else steps + 1
+
+    def definition(scale: Tracked) -> Any:
+        return scale * factor if odd or grows else scale
+
+    at = (np.zeros(1, int),) if call["self"].ndim else ()
+    found = call.part(call.after["self"], at)
+    yield Piece(definition, {"scale": scale}, [found])
+    tracker = call.after["growth_tracker"]
+    at = (np.zeros(1, int),) if tracker.ndim else ()
+    yield Piece(lambda x: x, {"x": np.array(after)}, [call.part(tracker, at)], True)
 
 
-@rule("_fused_adam", "_fused_adamw")
-def fused_adam(call: Call) -> Iterator[Piece]:
-    """A step of Adam: averages of gradients and of their squares, and the parameters."""
-    if call.get("amsgrad", False):
-        raise Unjudged("amsgrad")
-    names = ["self", "exp_avgs", "exp_avg_sqs", "grads"]
-    lr, beta1, beta2, eps = _lr(call), *(float(call[n]) for n in ("beta1", "beta2", "eps"))
-    decay, sign = float(call["weight_decay"]), -1 if call.get("maximize", False) else 1
-    for given, parts, i in _steps(call, names):
-        step = float(call["state_steps"][i])
-        size = _number(lr / (1 - beta1**step))
-        root = _number((1 - beta2**step) ** 0.5)
-
-        def definition(
-            self: Tracked, exp_avgs: Tracked, exp_avg_sqs: Tracked, grads: Tracked,
-            size: Tracked = size, root: Tracked = root,
-        ) -> tuple[Tracked, Tracked, Tracked]:  # fmt: skip
-            g, p = grads * sign, self
-            if decay and call.name == "_fused_adam":
-                g = g + p * _number(decay)
-            elif decay:
-                p = t.either(p * _number(1 - lr * decay), p - p * _number(lr * decay))
-            b1, c1, b2, c2 = (_number(x) for x in (beta1, 1 - beta1, beta2, 1 - beta2))
-            mean = t.either(exp_avgs * b1 + g * c1, exp_avgs + (g - exp_avgs) * c1)
-            square = exp_avg_sqs * b2 + g * g * c2
-            below = t.sqrt(square) / root + _number(eps)
-            return p - size * (mean / below), mean, square
-
-        yield Piece(definition, given, parts, within=_within(parts))
-
-
-@rule("_fused_sgd")
-def fused_sgd(call: Call) -> Iterator[Piece]:
-    """A step of gradient descent: the momentum and the parameters."""
-    lr, momentum, damped = _lr(call), float(call["momentum"]), float(call["dampening"])
-    decay, nesterov = float(call["weight_decay"]), bool(call["nesterov"])
-    sign, first = -1 if call["maximize"] else 1, bool(call["is_first_step"])
-
-    def definition(
-        self: Tracked, grads: Tracked, momentum_buffer_list: Tracked | None = None
-    ) -> Any:  # fmt: skip
-        g = grads * sign
-        g = g + self * _number(decay) if decay else g
-        if momentum_buffer_list is None:
-            return self - g * _number(lr)
-        kept = g if first else momentum_buffer_list * _number(momentum) + g * _number(1 - damped)
-        step = g + kept * _number(momentum) if nesterov else kept
-        return self - step * _number(lr), kept
-
-    for given, parts, _ in _steps(call, ["self", "momentum_buffer_list", "grads"]):
-        if not momentum:
-            given.pop("momentum_buffer_list", None)
-            parts = parts[:1]
-        yield Piece(definition, given, parts, within=_within(parts))
-
-
-def _within(parts: list[Any]) -> str:
-    return "float64" if parts[0].dtype == "float64" else "float32"
+def call_within(x: Any) -> str:
+    """Return the arithmetic of a tensor's elements."""
+    return "float64" if name_of(x.dtype) == "float64" else "float32"

@@ -8,6 +8,7 @@ import suanzi.blaming.lists
 import suanzi.blaming.moves
 import suanzi.blaming.norms
 import suanzi.blaming.rows
+import suanzi.blaming.steps
 import suanzi.blaming.sums
 import suanzi.blaming.windows  # noqa: F401  they declare them
 from suanzi.blaming.elements import RULES

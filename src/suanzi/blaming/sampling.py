@@ -56,6 +56,8 @@ class Piece:
     """The arithmetic that a right kernel may compute in."""
     numbers: Mapping[str, float] = field(default_factory=dict)
     """Arguments that are numbers for tensors: kernels round them to one dtype or another."""
+    ways: Sequence[Mapping[str, Any]] = ()
+    """Other arguments, each with all that kernels may have instead: what fits best counts."""
     between: Callable[..., Any] | None = None
     """The same with one rounding more on the way: what fits it is an inaccuracy, not a mistake."""
 

@@ -370,7 +370,7 @@ class Watcher(Hooks):
             return {}
         torch, room = self.torch, self.options.memory
         written = [x for x in map(arguments.get, operator.written) if x is not None]
-        memory = {x.untyped_storage().data_ptr() for x in tensors_of(torch, written)}
+        memory = _memory(torch, written)
 
         def copied(x: Any) -> Any:
             nonlocal room
@@ -388,9 +388,14 @@ class Watcher(Hooks):
                 if isinstance(x, torch.Tensor):
                     if name in operator.written or x.untyped_storage().data_ptr() in memory:
                         found[name] = copied(x)
-                elif name in operator.written and isinstance(x, list | tuple):
+                elif isinstance(x, list | tuple) and (
+                    name in operator.written or memory & _memory(torch, x)
+                ):
                     some = chosen(self.rng, len(x)) if some is None else some
-                    found[name] = [copied(y) if i in some else None for i, y in enumerate(x)]
+                    found[name] = [
+                        copied(y) if i in some and isinstance(y, torch.Tensor) else None
+                        for i, y in enumerate(x)
+                    ]
         return found
 
     # ---- judging -------------------------------------------------------------------------------
@@ -467,3 +472,8 @@ class Watcher(Hooks):
         save_call(path, func, given, results, site, worst.words)
         self.report.saved += 1
         site.reproducer = path
+
+
+def _memory(torch: Any, values: Any) -> set[int]:
+    """Return where the tensors of some values are."""
+    return {x.untyped_storage().data_ptr() for x in tensors_of(torch, values)}

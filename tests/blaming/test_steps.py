@@ -1,0 +1,41 @@
+"""Steps of optimizers: PyTorch's are right, kernels in float32 too, and faults are named."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from tests.blaming.test_planted import run
+
+ROUND_MORE = {"_foreach_add", "_foreach_rsqrt", "_foreach_div"}
+"""bfloat16 at the ends of tensors, where PyTorch rounds once more; RAdam divides by 0."""
+
+
+@cache
+def found() -> Any:
+    return run("steps.py")
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad", ""])
+def test_steps_of_pytorch_are_right(name: str) -> None:
+    steps = {k: v for k, v in found()["right"].items() if k.startswith(name)}
+    assert len(steps) > 12
+    for title, (answer, skipped, inaccurate) in steps.items():
+        assert (answer, skipped) == ("right", {}), title
+        if "foreach" not in title:
+            assert inaccurate == [], title
+        assert set(inaccurate) <= ROUND_MORE, title
+
+
+def test_kernels_that_compute_all_in_float32_are_right_and_their_faults_are_found() -> None:
+    for title, (answer, wrong) in found()["others"].items():
+        name, _, fault = title.partition(" ")
+        operator = f"_fused_{name.lower()}"
+        expected = ["wrong", [operator]] if fault else ["right", []]
+        assert [answer, wrong] == expected, title
+
+
+def test_faults_of_other_steps_are_found() -> None:
+    for name, wrong in found()["faults"]:
+        assert wrong == [name.removesuffix("_")], name
