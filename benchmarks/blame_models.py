@@ -6,6 +6,10 @@ gpytorch for the models of each; small configurations, so that all of it takes m
 
     python benchmarks/blame_models.py results.json --device cpu --only bert,resnet
     python benchmarks/blame_models.py results.json --device cuda --kernels flag_gems --only llama
+
+Several processes share a device: `--part 3/8` runs every eighth model and dtype, and
+`--merge results.json part-*.json` puts their files together. `benchmarks/blame_kernels.py` judges
+the operators of other kernels one by one.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import platform
 import time
 from collections.abc import Callable
@@ -23,6 +28,7 @@ import torch
 from torch.nn import functional as F
 
 from suanzi.blaming import blame
+from suanzi.blaming.report import Report
 
 Loss = Callable[[], torch.Tensor]
 Made = tuple[torch.nn.Module, Callable[[torch.nn.Module, str], torch.Tensor]]
@@ -232,27 +238,35 @@ MODELS: dict[str, Callable[[], Made]] = {
 
 
 def step(model: torch.nn.Module, loss: Any, device: str, dtype: str) -> float:
-    """Make one training step, and return how long it took."""
+    """Make one training step, its update with both kinds of kernels, and return its time."""
     start = time.perf_counter()
     kind = {"bf16": torch.bfloat16, "f16": torch.float16}.get(dtype)
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
     with torch.autocast(device, dtype=kind or torch.bfloat16, enabled=kind is not None):
         found = loss(model, device)
     found.backward()
-    optimizer.step()
+    for how in ({"foreach": True}, {"fused": True}):
+        torch.optim.AdamW(model.parameters(), 1e-3, **how).step()
     if device == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter() - start
 
 
-def measure(name: str, dtype: str, device: str, overheads: list[float]) -> dict[str, Any]:
+def measure(
+    name: str, dtype: str, device: str, overheads: list[float], save: str | None
+) -> dict[str, Any]:
     """Return what is found of a model in a dtype, and the time with and without."""
-    torch.manual_seed(0)
-    model, loss = MODELS[name]()
-    model = model.to(device).train()
+
+    def fresh() -> Made:
+        torch.manual_seed(0)
+        model, loss = MODELS[name]()
+        return model.to(device).train(), loss
+
+    model, loss = fresh()
     step(model, loss, device, dtype)
     plain = step(model, loss, device, dtype)
-    with blame(overhead=None) as report:
+    model, loss = fresh()  # steps with wrong operators may have made weights that are no numbers
+    path = None if save is None else os.path.join(save, f"{name}-{dtype}.safetensors")
+    with blame(overhead=None, save=path) as report:
         whole = step(model, loss, device, dtype)
     found: dict[str, Any] = {"model": name, "dtype": dtype, "plain_s": plain, "all_calls_s": whole}
     for overhead in overheads:
@@ -262,9 +276,14 @@ def measure(name: str, dtype: str, device: str, overheads: list[float]) -> dict[
             "seconds": sum(seconds), "times": sum(seconds) / (4 * plain),
             "judged": sampled.judged, "calls": sampled.calls,
         }  # fmt: skip
+    return {**found, **kept(report)}
+
+
+def kept(report: Report) -> dict[str, Any]:
+    """Return what a file keeps of a report."""
     data = report.to_dict()
     keys = ("answer", "calls", "judged", "findings", "no_truth", "random", "not_judged", "notes")
-    return {**found, **{key: data[key] for key in keys}}
+    return {key: data[key] for key in keys}
 
 
 def versions() -> dict[str, str]:
@@ -277,50 +296,94 @@ def versions() -> dict[str, str]:
     return found
 
 
-def switch_on(kernels: str) -> str:
-    """Have other kernels compute, and return their version."""
+def head(device: str, kernels: str | None) -> dict[str, Any]:
+    """Return what a file says of the machine; have other kernels compute, where they are given."""
+    found: dict[str, Any] = {
+        "torch": torch.__version__, "device": device, "machine": platform.machine(),
+        "threads": torch.get_num_threads(), "libraries": versions(), "runs": [],
+    }  # fmt: skip
+    if device != "cpu":
+        found["name"] = torch.get_device_module(device).get_device_name()
     if kernels == "flag_gems":
-        import flag_gems
+        found["kernels"] = flag_gems()
+    elif kernels == "liger":
+        from liger_kernel import transformers as liger
 
-        flag_gems.enable()
-        return f"flag_gems {metadata.version('flag_gems')}"
-    from liger_kernel import transformers as liger
+        liger.apply_liger_kernel_to_llama()
+        liger.apply_liger_kernel_to_qwen2()
+        found["kernels"] = f"liger_kernel {metadata.version('liger_kernel')}"
+    return found
 
-    liger.apply_liger_kernel_to_llama()
-    liger.apply_liger_kernel_to_qwen2()
-    return f"liger_kernel {metadata.version('liger_kernel')}"
+
+LEFT_OUT = [
+    "_to_copy", "to_copy", "copy_", "index", "argmax", "isfinite", "isnan", "nonzero", "zeros",
+    "zeros_like", "ones", "ones_like", "full", "full_like", "fill_scalar", "fill_tensor",
+    "fill_scalar_", "fill_tensor_", "zero_", "arange", "arange_start", "rand", "randn",
+    "rand_like", "randn_like", "normal_", "uniform_", "new_full", "resolve_neg", "resolve_conj",
+]  # fmt: skip
+"""FlagGems' functions for what blame itself calls, and for allocations."""
+
+
+def flag_gems() -> str:
+    """Switch FlagGems on, with the first of the configurations of each kernel: tuning takes long.
+
+    What blame itself calls stays PyTorch's.
+    """
+    from triton.runtime.autotuner import Autotuner
+
+    original = Autotuner.__init__
+
+    def first(self: Any, fn: Any, names: Any, configs: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, fn, names, list(configs)[:1], *args, **kwargs)
+
+    Autotuner.__init__ = first
+    import flag_gems as gems
+
+    gems.enable(unused=LEFT_OUT)
+    return f"flag_gems {metadata.version('flag_gems')}"
+
+
+def merge(path: str, parts: list[str]) -> None:
+    """Put the files of several processes together."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        with contextlib.suppress(OSError, ValueError), open(part, encoding="utf-8") as file:
+            data = json.load(file)
+            whole = {**data, **whole, "runs": [*whole.get("runs", []), *data["runs"]]}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(whole, file, indent=1)
 
 
 def main() -> None:
     """Run the models."""
     parser = argparse.ArgumentParser()
     parser.add_argument("path")
+    parser.add_argument("parts", nargs="*", help="with --merge: files to put together")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only", default=",".join(MODELS))
     parser.add_argument("--dtypes", default="f32,bf16,f16")
     parser.add_argument("--overheads", default="", help="also four steps each: 10,2")
     parser.add_argument("--kernels", choices=["flag_gems", "liger"], help="switch these on")
+    parser.add_argument("--save", help="a folder for calls that are wrong")
+    parser.add_argument("--part", default="1/1", help="3/8 runs every eighth, from the third on")
+    parser.add_argument("--merge", action="store_true")
     asked = parser.parse_args()
+    if asked.merge:
+        return merge(asked.path, asked.parts)
     overheads = [float(one) for one in asked.overheads.split(",") if one]
-    found: dict[str, Any] = {
-        "torch": torch.__version__, "device": asked.device, "machine": platform.machine(),
-        "threads": torch.get_num_threads(), "libraries": versions(), "runs": [],
-    }  # fmt: skip
-    if asked.device != "cpu":
-        found["name"] = torch.get_device_module(asked.device).get_device_name()
-    if asked.kernels:
-        found["kernels"] = switch_on(asked.kernels)
-    for name in asked.only.split(","):
-        for dtype in asked.dtypes.split(","):
-            try:
-                run = measure(name, dtype, asked.device, overheads)
-            except Exception as error:
-                run = {"model": name, "dtype": dtype, "error": f"{type(error).__name__}: {error}"}
-            found["runs"].append(run)
-            wrong = [f"{f['operator']} {f['kind']}" for f in run.get("findings", ())]
-            print(name, dtype, run.get("answer", run.get("error")), wrong, flush=True)
-            with open(asked.path, "w", encoding="utf-8") as file:
-                json.dump(found, file, indent=1)
+    found = head(asked.device, asked.kernels)
+    number, count = map(int, asked.part.split("/"))
+    runs = [(name, dtype) for name in asked.only.split(",") for dtype in asked.dtypes.split(",")]
+    for name, dtype in runs[number - 1 :: count]:
+        try:
+            run = measure(name, dtype, asked.device, overheads, asked.save)
+        except Exception as error:
+            run = {"model": name, "dtype": dtype, "error": f"{type(error).__name__}: {error}"}
+        found["runs"].append(run)
+        wrong = [f"{f['operator']} {f['kind']}" for f in run.get("findings", ())]
+        print(name, dtype, run.get("answer", run.get("error")), wrong, flush=True)
+        with open(asked.path, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
 
 
 if __name__ == "__main__":
