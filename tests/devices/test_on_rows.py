@@ -109,6 +109,19 @@ def test_rows(device: str, used: dict[str, int], kind: str, n: int) -> None:
 
 
 @with_kernels
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.parametrize("n", [2049, 4097, 5000, 6144, 6145])
+def test_rows_that_a_block_does_not_fit(
+    device: str, used: dict[str, int], kind: str, n: int
+) -> None:
+    for special in (False, True):
+        x = numbers(kind, 2, n, special=special)
+        for function in (nn.softmax, nn.log_softmax):
+            same(function, x, device=device)
+    assert used["nn:softmax"] == 1
+
+
+@with_kernels
 def test_softmax_of_float32_is_within_the_documented_bound(device: str) -> None:
     x = (RNG.standard_normal((2, 3000)) * RNG.choice([0.1, 3, 30], (2, 3000))).astype(np.float32)
     wide = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))

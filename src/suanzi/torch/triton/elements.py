@@ -52,7 +52,7 @@ class ElementPlan(Plan):
         found = laid(shape, [
             (tuple(x.shape), tuple(x.stride())) if isinstance(x, torch.Tensor) else None
             for x in given
-        ], "libdevice" in body.expression)  # fmt: skip
+        ])  # fmt: skip
         if found is None:
             raise NotImplementedError
         self._laid: Laid = found

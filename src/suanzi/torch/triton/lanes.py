@@ -150,9 +150,10 @@ def to_uint64(x):
 @triton.jit
 def near_tie(x, MANTISSA: tl.constexpr, EXPONENT: tl.constexpr):
     """Return where float32 is so near the middle of two 16-bit floats that an error of 16 ULP
-    decides which is nearest, and where it is subnormal in 16 bits."""
-    size = bits(x) & 0x7FFFFFFF
+    decides which is nearest, and where float16 is subnormal: bfloat16 ends where float32 does."""
     cut: tl.constexpr = 23 - MANTISSA
-    low = (size & ((1 << cut) - 1)) - (1 << (cut - 1))
-    small: tl.constexpr = (127 + 2 - (1 << (EXPONENT - 1))) << 23
-    return ((low <= 16) & (low >= -16)) | (size < small)
+    from_tie = (bits(x) + (16 - (1 << (cut - 1)))) & ((1 << cut) - 1)
+    near = from_tie <= 32
+    if EXPONENT < 8:
+        near = near | (tl.abs(x) < 6.103515625e-05)
+    return near

@@ -28,13 +28,8 @@ class Laid:
     warps: int
 
 
-def laid(
-    shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None], heavy: bool = False
-) -> Laid | None:
-    """Return how to go through operands, each with its shape and strides; None: a number.
-
-    Kernels that compute more than they move are `heavy`, and have larger blocks.
-    """
+def laid(shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None]) -> Laid | None:
+    """Return how to go through operands, each with its shape and strides; None: a number."""
     rows = [_broadcast(shape, x) for x in operands]
     out = _result_strides(shape, operands)
     order = sorted(range(len(shape)), key=lambda d: (-out[d], d))
@@ -56,7 +51,7 @@ def laid(
         tuple(s for s, m in zip(row, mark, strict=True) if m == 2)
         for row, mark in zip(strides, marks, strict=True)
     )
-    constants, programs, warps = _blocks(form, sizes, marks, heavy)
+    constants, programs, warps = _blocks(form, sizes, marks)
     return Laid(pattern, tuple(sizes), given, out, constants, programs, warps)
 
 
@@ -120,11 +115,11 @@ def _in_tiles(sizes: Sequence[int], marks: Sequence[Numbers]) -> bool:
 
 
 def _blocks(
-    form: str, sizes: Sequence[int], marks: Sequence[Numbers], heavy: bool
+    form: str, sizes: Sequence[int], marks: Sequence[Numbers]
 ) -> tuple[tuple[tuple[str, int], ...], int, int]:
     """Return the sizes of blocks, how many programs there are, and the warps of each."""
     if form != "tile":
-        block, warps = (2048, 8) if heavy else (1024, 4)
+        block, warps = 1024, 4
         return (("BLOCK", block),), -(-math.prod(sizes) // block), warps
     rows, columns, warps = 1, 1024, 4
     if _crosses(marks):

@@ -62,8 +62,6 @@ _FUNCTIONS = (
     "pow atan2 hypot"
 ).split()
 _PAIRED = ("pow", "atan2", "hypot")
-_IN_FLOAT64 = {"tan", "sinh", "cosh", "atanh", "log1p", "rsqrt"}
-"""Functions of float32 that libdevice has further from the exact result than suanzi's bound."""
 _INTERPRETED = ("exp", "log", "log2", "sin", "cos")
 """The functions that Triton's interpreter has."""
 _DIVIDES = ("div", "floordiv", "mod")
@@ -117,11 +115,13 @@ def _function(name: str, dt: DType) -> tuple[str, DType] | None:
     """Return a function; where no table helps, 16 bits and fewer are computed in float64."""
     if dt.kind != "float" or (INTERPRETED.value and name not in (*_INTERPRETED, "rsqrt")):
         return None
-    wide = not has_table(name, dt) and (dt.bits < 32 or name in _IN_FLOAT64)
+    wide = not has_table(name, dt) and dt.bits < 32
     given = [f"a{j}.to(tl.float64)" if wide else f"a{j}" for j in range(2)]
     lane = dtypes.float64 if wide else lane_of(dt)
     if name == "rsqrt":
         return f"divided(tl.zeros_like({given[0]}) + 1.0, root({given[0]}))", lane
+    if name == "atanh" and dt is not dtypes.float64:
+        return "atanh_of_log1p(a0)", lane
     count = 2 if name in _PAIRED else 1
     library = "tl" if INTERPRETED.value else "libdevice"
     return f"{library}.{name}({', '.join(given[:count])})", lane

@@ -6,6 +6,7 @@ up in float64. Floats are compared as integers in their order: +0 is above -0, a
 """
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -130,7 +131,7 @@ def _result(v, count, kind: tl.constexpr, AS: tl.constexpr, BITS: tl.constexpr,
 def _rows(x, out, rows, n, each, parts, count, start, ACC: tl.constexpr, FIRST: tl.constexpr,
           PICK: tl.constexpr, LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr,
           LEAST: tl.constexpr, BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
-          BLOCK: tl.constexpr):  # fmt: skip
+          BLOCK: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
     program = tl.program_id(0).to(tl.int64)
     row, part = program // parts * ROWS + tl.arange(0, ROWS), program % parts
     column = tl.arange(0, BLOCK)
@@ -138,7 +139,7 @@ def _rows(x, out, rows, n, each, parts, count, start, ACC: tl.constexpr, FIRST: 
     turn = tl.zeros((ROWS, BLOCK), tl.int32)
     first = part * each
     last = tl.minimum(first + each, n)
-    for at in range(first, last, BLOCK):
+    for at in tl.range(first, last, BLOCK, num_stages=STAGES):
         inside = (row < rows)[:, None] & (at + column < last)[None, :]
         v = tl.load(x + row[:, None] * n + (at + column)[None, :], inside, 0)
         lane = _lane(v, ACC, AS, LEAST) if FIRST else v
@@ -160,7 +161,7 @@ def _rows(x, out, rows, n, each, parts, count, start, ACC: tl.constexpr, FIRST: 
 def _columns(x, out, n, inner, each, parts, count, start, ACC: tl.constexpr, FIRST: tl.constexpr,
              PICK: tl.constexpr, LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr,
              LEAST: tl.constexpr, BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
-             BLOCK: tl.constexpr):  # fmt: skip
+             BLOCK: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
     across = tl.cdiv(inner, BLOCK)
     program = tl.program_id(0).to(tl.int64)
     outer, part = program // across // parts, program // across % parts
@@ -170,7 +171,7 @@ def _columns(x, out, n, inner, each, parts, count, start, ACC: tl.constexpr, FIR
     turn = tl.zeros((ROWS, BLOCK), tl.int32)
     first = part * each
     last = tl.minimum(first + each, n)
-    for at in range(first, last, ROWS):
+    for at in tl.range(first, last, ROWS, num_stages=STAGES):
         inside = (at + line < last)[:, None] & (column < inner)[None, :]
         where = (outer * n + at + line)[:, None] * inner + column[None, :]
         v = tl.load(x + where, inside, 0)
@@ -191,8 +192,31 @@ def _columns(x, out, n, inner, each, parts, count, start, ACC: tl.constexpr, FIR
 
 _PROGRAMS = 1056
 """So many programs are enough for a GPU."""
-_COLUMNS, _ELEMENTS = 128, 2048
-"""The columns of a tile at most, and its elements."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a program combines at once, its warps, and how many tiles are on their way to it."""
+
+    rows: int
+    block: int
+    warps: int
+    stages: int
+
+
+def tile_of_rows(n: int, width: int) -> Tile:
+    """Return a tile for rows of n elements of so many bytes, whose neighbours are combined."""
+    block = min(int(triton.next_power_of_2(n)), 2048 if width < 8 else 1024)
+    return Tile(max(1, 2048 // block), block, 4, 1)
+
+
+def tile_of_columns(inner: int, width: int) -> Tile:
+    """Return a tile for columns: of narrow elements each thread has some rows of 16 bytes."""
+    across = int(triton.next_power_of_2(inner))
+    if width < 4 and across >= 1024:
+        return Tile(8, 1024, 4, 1)
+    block = min(across, 128)
+    return Tile(max(1, 2048 // block), block, 8, 3)
 
 
 def combined(
@@ -208,17 +232,16 @@ def combined(
     source = At(0)
     while True:
         if inner == 1:
-            block = min(int(triton.next_power_of_2(n)), 2048 if width < 8 else 1024)
-            rows = max(1, 2048 // block)
-            programs, most = triton.cdiv(outer, rows), triton.cdiv(n, 4 * block)
+            tile = tile_of_rows(n, width)
+            step = tile.block
+            programs = triton.cdiv(outer, tile.rows)
         else:
-            block = min(int(triton.next_power_of_2(inner)), _COLUMNS)
-            rows = max(1, _ELEMENTS // block)
-            programs = outer * triton.cdiv(inner, block)
-            most = triton.cdiv(n, 4 * rows)
+            tile = tile_of_columns(inner, width)
+            step = tile.rows
+            programs = outer * triton.cdiv(inner, tile.block)
+        most = triton.cdiv(n, 4 * step)
         parts = 1 if 2 * programs > _PROGRAMS else max(1, min(most, _PROGRAMS // programs))
-        tile = block if inner == 1 else rows
-        each = triton.cdiv(triton.cdiv(n, parts), tile) * tile
+        each = triton.cdiv(triton.cdiv(n, parts), step) * step
         parts = triton.cdiv(n, each)
         last = parts == 1
         if not last:
@@ -227,12 +250,12 @@ def combined(
         lane = acc if not steps else kind
         facts = {"ACC": ACCUMULATORS[lane], "FIRST": not steps,
                  "PICK": not steps and take == WHERE.value, "LAST": last, "AS": take, "HOW": how,
-                 "LEAST": least, "BITS": bits, "MEAN": mean, "ROWS": rows,
-                 "BLOCK": block}  # fmt: skip
+                 "LEAST": least, "BITS": bits, "MEAN": mean, "ROWS": tile.rows,
+                 "BLOCK": tile.block, "STAGES": tile.stages}  # fmt: skip
         sizes = [outer, n] if inner == 1 else [n, inner]
         steps.append(Step(_rows if inner == 1 else _columns, programs * parts,
                           [source, target, *sizes, each, parts, count, _start(lane, how)],
-                          facts))  # fmt: skip
+                          facts, tile.warps))  # fmt: skip
         if last:
             return Steps([x], out, steps, between)
         source, n, width = target, parts, kind.itemsize

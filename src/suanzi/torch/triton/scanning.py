@@ -15,7 +15,6 @@ from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
 from suanzi.torch.triton.tiles import (
     ACCUMULATORS,
-    PART,
     block_of,
     in_rows,
     tiles,
@@ -27,6 +26,10 @@ from suanzi.torch.ways import Call
 _SUMS = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.float64,
          "int32": torch.int64, "int64": torch.int64}  # fmt: skip
 """What elements are added up in."""
+PART = 2048
+"""Elements of a part of a row: few, so that the parts read last are still in the cache."""
+_BEFORE = 8192
+"""Sums of parts that are added up at once."""
 
 
 @triton.jit
@@ -51,7 +54,9 @@ def _parts(x, sums, n, step, parts, BLOCK: tl.constexpr):
 
 @triton.jit
 def _finish(x, out, before, n, step, parts, BLOCK: tl.constexpr):
-    row, part = tl.program_id(0).to(tl.int64) // parts, tl.program_id(0).to(tl.int64) % parts
+    """The parts from the last to the first: the last ones were read last, and are in the cache."""
+    program = tl.num_programs(0) - 1 - tl.program_id(0).to(tl.int64)
+    row, part = program // parts, program % parts
     column = part * BLOCK + tl.arange(0, BLOCK)
     v = tl.load(x + row * step + column, column < n, 0).to(before.dtype.element_ty)
     made = tl.cumsum(v, 0) + tl.load(before + row * parts + part)
@@ -88,10 +93,11 @@ def _steps(call: Call, x: torch.Tensor, axis: int) -> Steps:
                    warps)  # fmt: skip
         return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
-    part, warps = {"BLOCK": PART}, warps_of(PART)
+    part, warps = {"BLOCK": PART}, max(warps_of(PART), 4)
+    block = min(int(triton.next_power_of_2(parts)), _BEFORE)
     steps = [
         Step(_parts, rows * parts, [At(0), At(2), n, step, parts], part, warps),
-        Step(_before, rows, [At(2), At(3), parts], {"BLOCK": 1024}),
+        Step(_before, rows, [At(2), At(3), parts], {"BLOCK": block}, max(warps_of(4 * block), 4)),
         Step(_finish, rows * parts, [At(0), At(1), At(3), n, step, parts], part, warps),
     ]
     wider = torch.float64 if kind is torch.float32 else kind

@@ -15,7 +15,16 @@ from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
-from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, unit_of, warps_of
+from suanzi.torch.triton.tiles import (
+    FLOATS,
+    PART,
+    block_of,
+    cut_in_two,
+    in_rows,
+    tiles,
+    unit_of,
+    warps_of,
+)
 from suanzi.torch.ways import Call
 
 
@@ -46,24 +55,36 @@ def exponential(x, WIDE: tl.constexpr):
 
 @triton.jit
 def _rows(x, out, rows, units, steps, LOG: tl.constexpr, WIDE: tl.constexpr, UNIT: tl.constexpr,
-          ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+          ROWS: tl.constexpr, BLOCK: tl.constexpr, REST: tl.constexpr):  # fmt: skip
     n, step = units * UNIT, steps * UNIT
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
     inside = (row < rows)[:, None] & (column < n)[None, :]
-    v = tl.load(x + row[:, None] * step + column[None, :], inside, float("-inf")).to(tl.float32)
+    at = x + row[:, None] * step
     wide: tl.constexpr = tl.float64 if WIDE else tl.float32
-    d = v.to(wide) - tl.max(v, 1).to(wide)[:, None]
-    y = _share(d, inside, LOG, WIDE)
-    tl.store(out + row[:, None] * n + column[None, :], y.to(out.dtype.element_ty), inside)
+    v = tl.load(at + column[None, :], inside, float("-inf")).to(tl.float32)
+    top = tl.max(v, 1)
+    if REST:
+        last = BLOCK + tl.arange(0, REST)
+        also = (row < rows)[:, None] & (last < n)[None, :]
+        w = tl.load(at + last[None, :], also, float("-inf")).to(tl.float32)
+        top = tl.maximum(top, tl.max(w, 1))
+    d = v.to(wide) - top.to(wide)[:, None]
+    e = tl.where(inside, exponential(d, WIDE), 0.0)
+    total = tl.sum(e, 1).to(tl.float64)
+    if REST:
+        g = w.to(wide) - top.to(wide)[:, None]
+        f = tl.where(also, exponential(g, WIDE), 0.0)
+        total += tl.sum(f, 1).to(tl.float64)
+        z = _share(g, f, total, LOG, wide).to(out.dtype.element_ty)
+        tl.store(out + row[:, None] * n + last[None, :], z, also)
+    y = _share(d, e, total, LOG, wide).to(out.dtype.element_ty)
+    tl.store(out + row[:, None] * n + column[None, :], y, inside)
 
 
 @triton.jit
-def _share(d, inside, LOG: tl.constexpr, WIDE: tl.constexpr):
+def _share(d, e, total, LOG: tl.constexpr, wide: tl.constexpr):
     """Softmax, or its logarithm, of rows whose largest elements are 0."""
-    wide: tl.constexpr = tl.float64 if WIDE else tl.float32
-    e = tl.where(inside, exponential(d, WIDE), 0.0)
-    total = tl.sum(e, 1).to(tl.float64)
     return d - tl.log(total).to(wide)[:, None] if LOG else e * (1.0 / total).to(wide)[:, None]
 
 
@@ -127,7 +148,9 @@ def _backward(grad, x, out, rows, units, LOG: tl.constexpr, WIDE: tl.constexpr,
     at = row[:, None] * n + column[None, :]
     v = tl.load(x + at, inside, float("-inf")).to(tl.float32)
     g = tl.load(grad + at, inside, 0.0).to(wide)
-    y = _share(v.to(wide) - tl.max(v, 1).to(wide)[:, None], inside, False, WIDE)
+    d = v.to(wide) - tl.max(v, 1).to(wide)[:, None]
+    e = tl.where(inside, exponential(d, WIDE), 0.0)
+    y = _share(d, e, tl.sum(e, 1).to(tl.float64), False, wide)
     if LOG:
         made = g - y * tl.sum(g, 1)[:, None]
     else:
@@ -147,8 +170,10 @@ def _steps(call: Call, x: torch.Tensor) -> Steps:
     if block:
         each, warps = tiles(block)
         unit = unit_of(n, step)
+        first, rest = cut_in_two(block, n)
         one = Step(_rows, triton.cdiv(rows, each), [given, made, rows, n // unit, step // unit],
-                   {**facts, "UNIT": unit, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+                   {**facts, "UNIT": unit, "ROWS": each, "BLOCK": first, "REST": rest},
+                   warps)  # fmt: skip
         return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
     part, warps = {"BLOCK": PART}, warps_of(PART)

@@ -21,6 +21,18 @@ def block_of(n: int, wide: bool) -> int:
     return block if block <= (16384 if wide else 32768) else 0
 
 
+def cut_in_two(block: int, n: int) -> tuple[int, int]:
+    """Return two blocks that a row of n elements fits, the second 0 if one is as good.
+
+    A row of 5,000 fits 4,096 and 1,024: a block of 8,192 would leave a third of its threads idle.
+    """
+    half = block // 2
+    if half < 2048 or n <= half:
+        return block, 0
+    rest = int(triton.next_power_of_2(n - half))
+    return (half, rest) if rest < half else (block, 0)
+
+
 def warps_of(elements: int) -> int:
     """Return the warps of a program: each thread has about 32 elements."""
     return min(max(elements // 1024, 1), 32)

@@ -245,7 +245,8 @@ def written(body: Body, pattern: Pattern) -> str:
     stored = rounded("value", body.lane, body.result, body.saturates, body.largest)
     inner += [f"value = {body.expression}"]
     if body.table:
-        index = rounded("a0", body.lane, body.result)
+        is_same = body.operands[0].source is body.result
+        index = "x0" if is_same else rounded("a0", body.lane, body.result)
         inner += [
             f"near = near_tie(value, {body.result.mantissa_bits}, {body.result.exponent_bits})",
             f"bits16 = {index}.to(tl.uint16, bitcast=True).to(tl.int32)",
