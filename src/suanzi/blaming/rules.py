@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import suanzi.blaming.indexed
 import suanzi.blaming.lists
 import suanzi.blaming.moves
 import suanzi.blaming.norms
