@@ -57,6 +57,18 @@ using MultiplySteps = void (*)(const TileSteps& steps, float* c, std::int64_t c_
 // out[j][i] = c[i][j] + bias[i] (where there is one) as bfloat16, for `rows` of c, which has room for whole tiles.
 using StoreTransposed = void (*)(const float* c, std::int64_t c_row, std::int64_t rows, std::int64_t columns,
                                  const float* bias, std::uint16_t* out, std::int64_t out_row);
+// Rows of int8 times columns `first` to `first + columns` of a weight, both dense along k, in blocks along k whose sums
+// are multiplied by their scales, those of rows and those of `scale_rows` columns: sums[r][j] is the sum of these.
+struct RowsOfBytes {
+  const std::byte *x, *weight;
+  std::int64_t rows, first, columns, k;
+  std::int64_t block, across, scale_rows;  // the length of a block, how many there are, and columns that share a scale
+  std::int64_t longest;                    // of what is added up in int32
+  const float *x_scales, *weight_scales;
+  std::int32_t* excess;  // room for as many as there are rows, for each part of a block that is no longer than that
+  double* sums;          // dense
+};
+using ScaledRowsOfBytes = void (*)(const RowsOfBytes& a);
 struct TileKernels;  // linear_algebra_products_tiles.h
 // Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error that
 // sums may have: every product is at least 2^24 times the least normal number, and no operand is less. By what
@@ -72,9 +84,10 @@ struct ProductKernels {
   // The same of rows of bfloat16 times numbers of float32, and the same bits; null where rows have to be widened first.
   Dots dots_of_bf16;
   AddRows add_rows_of_bf16;
-  Multiply multiply[sum_count];  // none modulo 2^8
-  Multiply multiply_pairs;       // of int16 to int32
-  Multiply multiply_bytes[2];    // of int8 to int32, of uint8 to uint32; null where that would be no faster
+  Multiply multiply[sum_count];            // none modulo 2^8
+  Multiply multiply_pairs;                 // of int16 to int32
+  Multiply multiply_bytes[2];              // of int8 to int32, of uint8 to uint32; null where that would be no faster
+  ScaledRowsOfBytes scaled_rows_of_bytes;  // null where that would be no faster
   AddTo add[sum_count];
   Multiply multiply_bf16;      // of bfloat16 to float32, subnormal numbers being 0; null where there is none
   SmallestBf16 smallest_bf16;  // there if it is

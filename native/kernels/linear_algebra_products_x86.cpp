@@ -131,6 +131,7 @@ enum class Kind { bf16, signed_bytes, unsigned_bytes };
 struct Left {
   const std::byte *first, *next;
   std::ptrdiff_t row, step;
+  const u32* excess;  // of each row, where there is one
 };
 
 #if defined(__AMX_TILE__) || defined(__AMXTILE__)  // of which clang 14 has the latter
@@ -209,8 +210,15 @@ struct MatrixUnit {
 };
 #endif
 
-// Its instruction multiplies unsigned bytes by signed ones: the left ones have 128 added to them, which `pack` does,
-// and what is too much is taken off.
+// sums + x y of unsigned bytes and signed ones. GCC 12 copies the sums before its function for this, which takes twice
+// as long.
+inline __attribute__((always_inline)) __m512i add_products(__m512i sums, __m512i x, __m512i y) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(x), "v"(y));
+  return sums;
+}
+
+// Its instruction multiplies unsigned bytes by signed ones: the right ones have 128 added to them, which `pack` does,
+// and 128 times the sum of each row's bytes is taken off, at the beginning.
 struct DotProducts {
   static constexpr u32 flip = 0x80808080;
   static void begin() {}
@@ -223,22 +231,31 @@ struct DotProducts {
                        bool adds, std::int64_t m, std::int64_t n) {
     for (std::int64_t i = 0; i < m; i += 8) {
       const u32* left = reinterpret_cast<const u32*>(i < tile ? a.first : a.next) + i % tile * tile;
-      if (n > tile) rows<2>(left, b, b_next, count, c + i * row, row, adds);
-      else rows<1>(left, b, b_next, count, c + i * row, row, adds);
+      if (n > tile) rows<2>(left, a.excess + i, b, b_next, count, c + i * row, row, adds);
+      else rows<1>(left, a.excess + i, b, b_next, count, c + i * row, row, adds);
+    }
+  }
+
+  static void note_excess(const u32* a, std::int64_t m, std::int64_t count, u32* excess) {
+    const __m512i half = _mm512_set1_epi32(static_cast<int>(flip));
+    for (std::int64_t i = 0; i < m; ++i) {
+      const u32* from = a + i / tile * count * tile_places + i % tile * tile;
+      __m512i sum = _mm512_setzero_si512();
+      for (std::int64_t t = 0; t < count; ++t) sum = add_products(sum, half, _mm512_load_si512(from + t * tile_places));
+      excess[i] = static_cast<u32>(_mm512_reduce_add_epi32(sum));
     }
   }
 
  private:
   template <int vectors>
-  static void rows(const u32* a, const u32* b, const u32* b_next, std::int64_t count, u32* c, std::int64_t row,
-                   bool adds) {
-    __m512i sums[8][vectors], excess[vectors];
-    for (int v = 0; v < vectors; ++v) {
-      excess[v] = _mm512_setzero_si512();
-      for (int i = 0; i < 8; ++i)
-        sums[i][v] = adds ? _mm512_loadu_si512(c + i * row + v * tile) : _mm512_setzero_si512();
+  static void rows(const u32* a, const u32* excess, const u32* b, const u32* b_next, std::int64_t count, u32* c,
+                   std::int64_t row, bool adds) {
+    __m512i sums[8][vectors];
+    for (int i = 0; i < 8; ++i) {
+      __m512i off = _mm512_set1_epi32(static_cast<int>(excess[i]));
+      for (int v = 0; v < vectors; ++v)
+        sums[i][v] = _mm512_sub_epi32(adds ? _mm512_loadu_si512(c + i * row + v * tile) : _mm512_setzero_si512(), off);
     }
-    const __m512i half = _mm512_set1_epi32(static_cast<int>(flip));
     for (std::int64_t t = 0; t < count; ++t, a += tile_places, b += tile_places, b_next += tile_places)
       for (int p = 0; p < tile; ++p) {
         __m512i right[vectors];
@@ -246,12 +263,11 @@ struct DotProducts {
         if constexpr (vectors == 2) right[1] = _mm512_load_si512(b_next + p * tile);
         for (int i = 0; i < 8; ++i) {
           __m512i x = _mm512_set1_epi32(static_cast<int>(a[i * tile + p]));
-          for (int v = 0; v < vectors; ++v) sums[i][v] = _mm512_dpbusd_epi32(sums[i][v], x, right[v]);
+          for (int v = 0; v < vectors; ++v) sums[i][v] = add_products(sums[i][v], right[v], x);
         }
-        for (int v = 0; v < vectors; ++v) excess[v] = _mm512_dpbusd_epi32(excess[v], half, right[v]);
       }
     for (int v = 0; v < vectors; ++v)
-      for (int i = 0; i < 8; ++i) _mm512_storeu_si512(c + i * row + v * tile, _mm512_sub_epi32(sums[i][v], excess[v]));
+      for (int i = 0; i < 8; ++i) _mm512_storeu_si512(c + i * row + v * tile, sums[i][v]);
   }
 };
 
@@ -264,7 +280,7 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
   constexpr std::int64_t depth = deep * tile_length, columns = wide * tile, rows = high * tile;
   alignas(64) u32 left[high * deep * tile_places];
   alignas(64) u32 right[wide * deep * tile_places];
-  alignas(64) u32 edge[2 * tile * 2 * tile];
+  alignas(64) u32 edge[2 * tile * 2 * tile], excess[rows] = {};
   auto* x = reinterpret_cast<const E*>(a.data);
   auto* y = reinterpret_cast<const E*>(b.data);
   auto* c = static_cast<u32*>(c_);
@@ -274,7 +290,7 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
     std::int64_t some = least(columns, n - j0);
     for (std::int64_t p0 = 0; p0 < k; p0 += depth) {
       std::int64_t length = least(depth, k - p0), count = tiles_of(length, tile_length), panel = count * tile_places;
-      pack<E, false>(y + p0 * b.row + j0 * b.column, b.column, b.row, some, length, nothing, right);
+      pack<E, false>(y + p0 * b.row + j0 * b.column, b.column, b.row, some, length, flip, right);
       for (std::int64_t i0 = 0; i0 < m; i0 += rows) {
         std::int64_t there = least(rows, m - i0);
         const E* from = x + i0 * a.row + p0 * a.column;
@@ -282,12 +298,13 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
         if (Block::reads_rows && a.column == 1 && there == rows && length % tile_length == 0) {
           auto first = reinterpret_cast<const std::byte*>(from);
           std::ptrdiff_t row = a.row * static_cast<std::ptrdiff_t>(sizeof(E));
-          tiles = {first, first + tile * row, row, tile * 4};
+          tiles = {first, first + tile * row, row, tile * 4, excess};
         } else {
           // A tile that is not there is its neighbour once more, and its result is not read.
           auto first = reinterpret_cast<const std::byte*>(left);
-          pack<E, true>(from, a.row, a.column, there, length, flip, left);
-          tiles = {first, there > tile ? first + panel * 4 : first, tile * 4, tile_places * 4};
+          pack<E, true>(from, a.row, a.column, there, length, nothing, left);
+          if constexpr (!Block::reads_rows) Block::note_excess(left, there, count, excess);
+          tiles = {first, there > tile ? first + panel * 4 : first, tile * 4, tile_places * 4, excess};
         }
         for (std::int64_t j = 0; j < some; j += 2 * tile) {
           std::int64_t width = least(2 * tile, some - j);
@@ -349,6 +366,8 @@ unsigned smallest_bf16(const Matrix& x, std::int64_t rows, std::int64_t columns)
 
 #endif
 
+#include "kernels/linear_algebra_products_rows_of_bytes.inc"
+
 // ---- what there is ------------------------------------------------------------------------------
 
 struct Features {
@@ -380,6 +399,7 @@ void avx512_add_products(ProductKernels& k) noexcept {
   Features has = features();
   k.smallest_bf16 = &smallest_bf16;
   if (has.vnni) k.multiply_bytes[0] = &multiply<u8, DotProducts>;
+  if (has.vnni) k.scaled_rows_of_bytes = &scaled_rows_of_bytes;
 #if defined(SUANZI_MATRIX_UNIT)
   if (has.amx_bf16) {
     k.multiply_bf16 = &multiply<u16, MatrixUnit<Kind::bf16>>;

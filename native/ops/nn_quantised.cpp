@@ -177,6 +177,7 @@ struct ScaledProduct {
  private:
   // Exact sums of int32 are so long at most; widened operands, so long that a tile of them stays in a cache.
   static constexpr std::int64_t longest = 1 << 16, deep = 512;
+  static constexpr std::int64_t few_rows = 12;  // which are multiplied by a weight that is read where it lies
 
   By way() const {
     if (whole) return own.multiply_bytes[0] ? By::bytes : By::pairs;
@@ -184,8 +185,24 @@ struct ScaledProduct {
     return own.tiles ? By::tiles : By::floats;
   }
 
+  bool by_rows() const { return whole && own.scaled_rows_of_bytes && m <= few_rows; }
+
+  // All rows, of which there are few, by some columns.
+  void rows_of_bytes(std::int64_t j0, std::int64_t wide) const {
+    OwnMemory memory[3];
+    std::int64_t parts = across * (std::max<std::int64_t>(1, parts_of(std::min(columns, k), longest)));
+    auto* sums = reinterpret_cast<double*>(memory[0].take(m * wide * 8));
+    auto* excess = reinterpret_cast<std::int32_t*>(memory[1].take(m * parts * 4));
+    std::byte* room = memory[2].take(wide * 4);
+    if (!sums || !excess || !room) return failed.store(true);
+    own.scaled_rows_of_bytes({x.data(), weight.data(), m, j0, wide, k, columns, across, rows, longest, x_scales,
+                              weight_scales, excess, sums});
+    for (std::int64_t r = 0; r < m; ++r) store(sums + r * wide, r, j0, wide, room);
+  }
+
   void tile(std::int64_t i0, std::int64_t j0, std::int64_t high, std::int64_t wide) const {
     high = std::min(high, m - i0), wide = std::min(wide, n - j0);
+    if (by_rows()) return rows_of_bytes(j0, wide);
     OwnMemory memory[4];
     auto* sums = reinterpret_cast<double*>(memory[0].take(high * wide * 8));
     auto* scales = reinterpret_cast<double*>(memory[1].take(wide * 8));

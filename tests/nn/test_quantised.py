@@ -192,6 +192,31 @@ def test_sums_of_int8_are_exact_beyond_int32(level: str) -> None:
     assert found.shape == (3, 2)
 
 
+@pytest.mark.parametrize("level", _core.levels())
+@pytest.mark.parametrize("inputs", [1, 63, 64, 200])
+@pytest.mark.parametrize("block", [[1, 1 << 20], [1, 63], [3, 64], [40, 7]], ids=str)
+def test_sums_of_few_and_many_rows_of_int8(block: list[int], inputs: int, level: str) -> None:
+    random = np.random.default_rng([inputs, *block])
+    across = -(-inputs // block[1])
+    for rows, outputs in ((1, 33), (2, 16), (3, 15), (4, 1), (5, 47), (12, 20), (13, 70), (35, 34)):
+        x, weight = (
+            random.choice([-128, -127, -1, 0, 3, 127], (n, inputs)) for n in (rows, outputs)
+        )
+        s, t = (random.random((n, across), np.float32) for n in (rows, -(-outputs // block[0])))
+        wanted = np.zeros((rows, outputs))
+        for i in range(across):  # one block after the other
+            some = slice(i * block[1], (i + 1) * block[1])
+            products = (x[:, some] @ weight[:, some].T).astype(np.float64)
+            of_weight = np.repeat(t[:, i], block[0])[:outputs].astype(np.float64)
+            wanted += products * (s[:, i : i + 1].astype(np.float64) * of_weight)
+        q, w = (sz.tensor(n.astype(np.int8)) for n in (x, weight))
+        with at_level(level):
+            found = sz.nn.scaled_linear(
+                q, w, sz.tensor(s), sz.tensor(t), block_size=block, dtype=sz.float64
+            )
+        assert (exact(found) == wanted).all()
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
 def test_one_block_of_int8_is_correctly_rounded(dtype: str) -> None:
     given, wanted = operands("int8", 9, 11, 40, None)
