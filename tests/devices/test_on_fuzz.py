@@ -76,6 +76,55 @@ def test_what_the_fuzzer_found(device: str) -> None:
         sz.scatter(empty, sz.tensor([3], device=device), empty, True)
 
 
+@pytest.mark.parametrize(
+    ("call", "operands"),
+    [
+        (lambda x: sz.nn.avg_pool2d(x, 2, stride=np.array(2)), [np.ones((1, 1, 4, 4))]),
+        (lambda x, k: sz.array_api.triu(x, k=k), [np.ones((3, 3)), np.array(1)]),
+        (lambda x, axis: sz.array_api.any(x, axis=axis),
+         [np.ones((2, 3, 1)), np.array([[0], [1]])]),
+        (lambda x: sz.array_api.expand_dims(x, axis={}), [np.ones(3)]),
+        (lambda x: sz.array_api.moveaxis(x, iter([0]), iter([1])), [np.ones((2, 3))]),
+        (lambda x: sz.nn.unfold(x, iter([2, 2])), [np.ones((1, 1, 3, 3))]),
+        (lambda x, axes: sz.array_api.fft.ifftshift(x, axes=axes),
+         [np.ones(3), np.ones((0, 3), int)]),
+        (lambda x, flag: sz.array_api.sort(x, descending=flag), [np.ones(3), np.ones(0, "u1")]),
+        (lambda x, flag: sz.array_api.sort(x, stable=flag), [np.ones(3), np.ones(2, "u1")]),
+        (lambda x: sz.dot_bwd2(1.5, x, x), [np.array([1, 2], "i4")]),
+        (lambda x: sz.not_equal(x, 10**400), [np.array([1j, np.inf])]),
+        (lambda x: sz.nn.leaky_relu(x, np.array(0.5)), [np.array([-1.0, 2.0])]),
+        (lambda x: sz.nn.leaky_relu(x, -(2**63) - 1), [np.array([-1.0, 2.0])]),
+        (lambda x, t: sz.nn.cross_entropy(x, t, label_smoothing=0.5, empty_mean=np.array(7)),
+         [np.ones((0, 0)), np.ones(0, "i1")]),
+        (lambda x: sz.svd(sz.cast(x, sz.bfloat16))[1], [np.full((2, 2), 3e38)]),
+        (lambda x: sz.inverse(sz.cast(x, sz.float16)), [np.eye(2) * 2.0**-20]),
+    ],
+)  # fmt: skip
+def test_arguments_that_the_fuzzer_gave(device: str, call: Any, operands: list[Any]) -> None:
+    """Integers in arrays and iterators, flags of several elements, numbers beyond the range."""
+
+    def outcome(*given: Any) -> Any:
+        try:
+            made = call(*given)
+            sz.synchronize()
+        except sz.StatusError as error:
+            return error.status
+        assert not isinstance(made, tuple)
+        return made.tolist()
+
+    tensors = [sz.tensor(x) for x in operands]
+    wanted = outcome(*tensors)
+    assert repr(outcome(*(x.to_device(device) for x in tensors))) == repr(wanted)
+
+
+def test_eigenvalues_of_large_numbers(device: str) -> None:
+    """PyTorch's LAPACK fails to converge, and may write beyond its results."""
+    x = np.array([[0, 1.5, 2.5], [-0.25, 1.7e308, 1e300], [1e-308, 2, 1e308]])
+    values, _ = sz.eig(sz.tensor(x).to_device(device))
+    found = sorted(abs(np.asarray(values.to_host())) / 1e308)
+    np.testing.assert_allclose(found, [0, 1, 1.7], atol=1e-12)
+
+
 def test_writing_against_the_order(device: str) -> None:
     x = sz.tensor(np.arange(6).reshape(2, 3))
     there: Any = x.to_device(device)

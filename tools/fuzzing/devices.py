@@ -7,6 +7,7 @@ no rounding explains.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _FREE = {"eig", "svd", "qr", "xp.linalg.eig", "xp.linalg.eigvals", "xp.linalg.sv
 """Whose factors have signs, or an order, of their own."""
 _REFUSED = ("not supported on", "must be on one device")
 """What a device may say to what the CPU computes: an operand was left on the host."""
+_OF_ELEMENTS = ("contains", "the sum of group_sizes")
+"""What an error says that elements have."""
 _FAR = 2.0**14
 """Roundings after which an answer that is not exact counts as another one."""
 
@@ -60,7 +63,9 @@ def verdict(call: Call) -> str:
     if not sum(map(_count, here.values())):
         return NO_TENSOR
     try:
-        there = {name: moved(value, call.device) for name, value in here.items()}
+        there = {  # made again: an iterator is read once
+            name: moved(judging.made(value), call.device) for name, value in call.arguments.items()
+        }
     except (sz.TypeMismatch, sz.UninitializedObject):  # a dtype that PyTorch has not
         return NOT_SUPPORTED
     wanted, got = judging.outcome(call, here), _outcome(call, there)
@@ -81,11 +86,14 @@ def verdict(call: Call) -> str:
 
 def _which(here: str, there: str) -> bool:
     """Return whether a call has two faults: elements are looked at last there, devices first."""
-    return "must be on one device" in there or ("contains" in here and "contains" not in there)
+    elements = any(words in here and words not in there for words in _OF_ELEMENTS)
+    return elements or "must be on one device" in there
 
 
 def _outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
     """Return what a call gives there, with the error that elements may have."""
+    with suppress(sz.StatusError):  # of a call that was given up
+        sz.synchronize()
     try:
         found = judging.outcome(call, arguments)
         sz.synchronize()
@@ -142,7 +150,7 @@ def _is_near(call: Call, here: Mapping[str, Any], a: sz.Tensor, b: sz.Tensor) ->
         return bool((near | _same_number(x, y)).all())
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return True  # what overflows on the way depends on the order
-    given = [np.abs(_numbers(v)) for v in _tensors(here) if v.dtype.kind in ("float", "complex")]
+    given = [np.abs(_numbers(v)) for v in _tensors(here)]
     if not all(np.isfinite(v).all() for v in given):
         return True
     largest = max((float(v.max(initial=0)) for v in (np.abs(x), np.abs(y), *given)), default=0.0)

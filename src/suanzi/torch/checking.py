@@ -11,7 +11,7 @@ import inspect
 import math
 import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -62,13 +62,55 @@ def parameters(key: str) -> tuple[str, ...]:
 
 
 @cache
-def attributes(key: str) -> frozenset[str]:
-    """Return the parameters of an operator that are axes, sizes or other integers, by name."""
-    known = signature(key).parameters.items()
-    return frozenset(name for name, p in known if _INTEGERS.match(str(p.annotation)))
+def attributes(key: str) -> Mapping[str, Callable[[Any], Any]]:
+    """Return what makes numbers or a flag of an argument, by the parameters that are some."""
+    made: dict[str, Callable[[Any], Any]] = {}
+    for name, p in signature(key).parameters.items():
+        words = str(p.annotation).removesuffix(" | None")
+        if words == "bool":
+            made[name] = _flag
+        elif words == "float":
+            made[name] = _real
+        elif words == "int":
+            made[name] = _integer
+        elif _INTEGERS.match(words):
+            made[name] = _integers
+    return made
 
 
-_INTEGERS = re.compile(r"(int|bool|Axes|Sizes|Shape|Sequence\[int\]|tuple\[int)\b")
+_INTEGERS = re.compile(r"(int|Axes|Sizes|Shape|Each|Padding|Sequence\[int|tuple\[int)\b")
+
+
+def _flag(x: Any) -> Any:
+    try:
+        return x if x is None else bool(x)
+    except (StatusError, ValueError):  # of several elements, where nothing reads it
+        return x
+
+
+def _real(x: Any) -> Any:
+    """Return an argument as a float, of a number, an array or a tensor without axes."""
+    return x if x is None or isinstance(x, str) else float(x)
+
+
+def _integer(x: Any) -> Any:
+    """Return what the CPU's operator took for an integer, as one."""
+    try:
+        return operator.index(x)
+    except TypeError:
+        return x
+
+
+def _integers(x: Any) -> Any:
+    """Return integers, one or several, of an array, a tensor or any container of them."""
+    if isinstance(x, str) or not hasattr(x, "__iter__") or getattr(x, "ndim", 1) == 0:
+        return _integer(x)
+    return tuple(one if isinstance(one, str) else _of_several(one) for one in x)
+
+
+def _of_several(x: Any) -> Any:
+    found = _integer(x)  # also of a row that has one element
+    return found if isinstance(found, int) else _integers(x)
 
 
 class Shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -113,8 +114,15 @@ def _number(kind: str, text: str, dt: DType, place: torch.device) -> torch.Tenso
     elif kind == "complex":
         made = _core.full((), dtypes.complex128, complex(text))
     else:
-        made = _core.full((), dtypes.float64, float(whole or text))
+        made = _core.full((), dtypes.float64, _as_float(whole) if whole else float(text))
     return lanes(placed(_core.cast(made, dt, False), place), dt)
+
+
+def _as_float(whole: int) -> float:
+    try:
+        return float(whole)
+    except OverflowError:
+        return -math.inf if whole < 0 else math.inf
 
 
 def _compared(call: Call, arguments: dict[str, Any]) -> torch.Tensor:

@@ -13,7 +13,7 @@ from suanzi.dtypes import DType
 from suanzi.status import InvalidArgument
 from suanzi.torch import pending
 from suanzi.torch.casts import cast
-from suanzi.torch.elements import lanes
+from suanzi.torch.elements import lanes, number, rounded
 from suanzi.torch.reductions import summable
 from suanzi.torch.ways import Call, way
 
@@ -165,12 +165,14 @@ def bilinear_bwd(call: Call, out_grad: torch.Tensor, **others: torch.Tensor) -> 
 
 
 @way("dot_bwd1", "dot_bwd2")
-def dot_bwd(call: Call, out_grad: torch.Tensor, vec1: torch.Tensor, vec2: torch.Tensor) -> Any:
+def dot_bwd(call: Call, out_grad: Any, vec1: torch.Tensor, vec2: torch.Tensor) -> Any:
     """Return the gradient of an operand of `dot`."""
-    dt = _gradient_dtype(*(call.dtypes[n] for n in ("out_grad", "vec1", "vec2")))
+    known = [call.dtypes[n] or call.result.dtype for n in ("out_grad", "vec1", "vec2")]
+    dt = _gradient_dtype(*known)
+    if not isinstance(out_grad, torch.Tensor):
+        out_grad = rounded(number(out_grad, known[0], call.place), known[0], known[0])
     grad, x, y = (
-        computed(call, n, v, dt)
-        for n, v in (("out_grad", out_grad), ("vec1", vec1), ("vec2", vec2))
+        lanes(cast(v, one, dt), dt) for v, one in zip((out_grad, vec1, vec2), known, strict=True)
     )
     first = call.op.name == "dot_bwd1"
     wanted = vec1 if first else vec2
@@ -213,6 +215,26 @@ def finite(call: Call, name: str, x: torch.Tensor) -> torch.Tensor:
         f"{title}: {name} contains infinities or NaN; its elements must be finite."
     ))  # fmt: skip
     return torch.where(bad, torch.zeros_like(x), x)
+
+
+def scaled(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return matrices of elements of at most 1, and the powers of two that were taken out.
+
+    Iterations for eigenvalues overflow where elements are large, and PyTorch's LAPACK may then
+    write beyond its results.
+    """
+    size = torch.view_as_real(x).abs().amax(-1) if x.is_complex() else x.abs()
+    if not x.numel():
+        return x, torch.zeros(x.shape[:-2], dtype=torch.int32, device=x.device)
+    _, power = torch.frexp(size.amax((-2, -1)))
+    return grown(x, -power[..., None, None]), power
+
+
+def grown(x: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
+    """Return x times powers of two, in two steps, since one may be beyond the dtype."""
+    one = torch.ones(power.shape, dtype=x.real.dtype, device=x.device)
+    half = torch.div(power, 2, rounding_mode="floor")
+    return x * torch.ldexp(one, half) * torch.ldexp(one, power - half)
 
 
 def _report(call: Call, info: torch.Tensor, words: str) -> None:
@@ -261,7 +283,9 @@ def svd(call: Call, mat: torch.Tensor, format: bool) -> Any:
 @way("eig")
 def eig(call: Call, mat: torch.Tensor) -> Any:
     """Return eigenvalues and eigenvectors."""
-    return tuple(torch.linalg.eig(_matrices(call, "mat", mat)))
+    x, power = scaled(_matrices(call, "mat", mat))
+    values, vectors = torch.linalg.eig(x)
+    return grown(values, power[..., None]), vectors
 
 
 def check_singular(call: Call, x: torch.Tensor, info: torch.Tensor, name: str) -> None:

@@ -22,7 +22,7 @@ from suanzi.torch.copying import moved
 from suanzi.torch.dtypes import resolved
 from suanzi.torch.elements import lanes, number
 from suanzi.torch.kernels import Loop, maximum, minimum
-from suanzi.torch.matrices import by_parts, check_singular, product
+from suanzi.torch.matrices import by_parts, check_singular, grown, product, scaled
 from suanzi.torch.matrices import finite as finite_only
 from suanzi.torch.namespace import axes_of, integers, order_of
 from suanzi.torch.reductions import combined
@@ -282,8 +282,11 @@ def svdvals(call: Call, x: torch.Tensor) -> Any:
 @way("array_api:eig", "array_api:eigvals")
 def eig(call: Call, x: torch.Tensor) -> Any:
     """Return eigenvalues, and eigenvectors."""
-    given = _matrices(call, "x", x)
-    return torch.linalg.eig(given) if call.op.name == "eig" else torch.linalg.eigvals(given)
+    given, power = scaled(_matrices(call, "x", x))
+    if call.op.name == "eigvals":
+        return grown(torch.linalg.eigvals(given), power[..., None])
+    values, vectors = torch.linalg.eig(given)
+    return grown(values, power[..., None]), vectors
 
 
 @way("array_api:eigh", "array_api:eigvalsh")

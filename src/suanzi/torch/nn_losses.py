@@ -56,7 +56,7 @@ class _Rows:
     def shares(self, smoothing: float) -> Lanes:
         """Return what each class counts in a row whose target is a distribution."""
         given = self.given
-        if smoothing:
+        if smoothing and self.classes:
             given = given * (1 - smoothing) + smoothing / self.classes
         return given if self.weight is None else given * self.weight
 
@@ -89,7 +89,7 @@ def cross_entropy(
     if target.is_floating_point():
         return _reduced(-(logs * rows.shares(label_smoothing)).sum(-1), reduction)
     losses = -rows.at(logs) * rows.counts
-    if label_smoothing:
+    if label_smoothing and rows.classes:
         each = logs if weight is None else logs * weight
         losses = losses * (1 - label_smoothing) - each.sum(-1) * (label_smoothing / rows.classes)
     losses = torch.where(rows.ignored, 0.0, losses)
@@ -118,7 +118,7 @@ def cross_entropy_bwd(
         line = torch.arange(rows.classes, device=x.device)
         given = (rows.target[..., None] == line).to(x.dtype)
         shares = given * rows.counts[..., None] * (1 - label_smoothing)
-        if label_smoothing:
+        if label_smoothing and rows.classes:
             each = torch.ones_like(line, dtype=x.dtype) if weight is None else weight
             shares = shares + each * (label_smoothing / rows.classes)
         count = rows.counts.sum()

@@ -17,8 +17,8 @@ from suanzi.tensors.tensor import Tensor
 from suanzi.torch import creating, forks, pending
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import resolved, suanzi_dtype, torch_dtype
-from suanzi.torch.running import lacks_memory, torch_place
-from suanzi.torch.tensor import TorchTensor, placed
+from suanzi.torch.running import torch_place
+from suanzi.torch.tensor import TorchTensor, first_line, lacks_memory, placed
 
 _EXTENSIONS = {"npu": "torch_npu"}
 """The packages that bring a device of another vendor to PyTorch."""
@@ -99,12 +99,8 @@ class Provider:
                 return TorchTensor(make(place), device)
         except Exception as error:
             if lacks_memory(error):
-                raise AllocFailed(f"not enough memory on {device}: {_first(error)}.") from None
+                raise AllocFailed(f"not enough memory on {device}: {first_line(error)}.") from None
             raise
-
-
-def _first(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def register() -> None:

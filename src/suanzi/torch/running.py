@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from suanzi import dtypes
 from suanzi.device import Device
 from suanzi.dtypes import DType
 from suanzi.promote.context import get_promotion
@@ -22,9 +23,10 @@ from suanzi.resolve import domains
 from suanzi.resolve.arguments import operands_of
 from suanzi.resolve.declare import REPEATED
 from suanzi.resolve.elementwise import promote
+from suanzi.shapes import bounded
 from suanzi.status import AllocFailed, InternalError, InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
-from suanzi.torch import forks
+from suanzi.torch import forks, pending
 from suanzi.torch.casts import cast
 from suanzi.torch.checking import (
     NEGATIVE,
@@ -39,7 +41,7 @@ from suanzi.torch.checking import (
 from suanzi.torch.dtypes import SUANZI, TORCH, torch_dtype
 from suanzi.torch.fast import FAST, MANY, PLANNED, ROUNDED, Plan, eager
 from suanzi.torch.loading import usable
-from suanzi.torch.tensor import TorchTensor, declare_running
+from suanzi.torch.tensor import TorchTensor, declare_running, first_line, lacks_memory
 from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
 
 _KEPT = 4096
@@ -61,7 +63,7 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         bound.apply_defaults()
         arguments = bound.arguments
     device = _device_of(op, arguments)
-    arguments = {name: _attribute(key, name, x) for name, x in arguments.items()}
+    arguments = {name: _on_host(key, name, x) for name, x in arguments.items()}
     forks.check(torch_place(device))
     function = WAYS.get(key) or (WAYS.get(f"kernel {op.kernel}") if op.kernel else None)
     if function is None:
@@ -69,6 +71,8 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if key in SELF_CHECKED:
         return function(op, device, **arguments)
     call, like = _checked(op, device, arguments)
+    made_of = attributes(key)
+    arguments = {k: made_of[k](x) if k in made_of else x for k, x in arguments.items()}
     indexed = "index" in arguments  # whose elements are checked, also where nothing is read
     if (
         call.exact
@@ -85,21 +89,20 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     made = _by_kernels(call, plain, args, kwargs) if usable(call.place.type) else None
     if made is None:
         made = in_name_of(op, device, lambda: function(call, **plain))
-    return _marked(op, _wrapped(call, like, made))
+        if key in _FINITE:
+            _report_overflow(call, made)
+    return _marked(op, in_name_of(op, device, lambda: _wrapped(call, like, made)))
 
 
-def _attribute(key: str, name: str, x: Any) -> Any:
+def _on_host(key: str, name: str, x: Any) -> Any:
     """Return an argument; an axis is fetched from the device, and an iterator read once."""
     if isinstance(x, TorchTensor):
-        return _integers(x.to_host()) if name in attributes(key) else x
-    return tuple(x) if isinstance(x, Iterator) else x
+        return x.to_host() if name in attributes(key) else x
+    return tuple(bounded(x, _ITEMS)) if isinstance(x, Iterator) else x
 
 
-def _integers(x: Tensor) -> Any:
-    """Return a tensor as an integer or several, which the CPU's operators take it for."""
-    if x.dtype.kind not in ("int", "uint") or x.ndim > 1:
-        return x
-    return tuple(x.tolist()) if x.ndim else x.item()
+_ITEMS = 1 << 20
+"""More than any operator takes; an iterator may be infinite."""
 
 
 def _marked(op: Operator, made: Any) -> Any:
@@ -146,7 +149,7 @@ def _by_kernels(
         _failing.add(key)
         warnings.warn(
             f"{op.title}: its kernel failed on {call.device}, and PyTorch computes instead: "
-            f"{type(error).__name__}: {_first(error)}. SUANZI_TRITON=0 switches kernels off.",
+            f"{type(error).__name__}: {first_line(error)}. SUANZI_TRITON=0 switches kernels off.",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -335,19 +338,36 @@ def _plain(x: Any) -> Any:
     return x
 
 
+_FINITE = {"eig", "inverse", "lstsq", "qr", "solve", "svd"} | {
+    f"array_api:{name}"
+    for name in ("eig", "eigh", "eigvals", "eigvalsh", "inv", "qr", "solve", "svd", "svdvals")
+}  # fmt: skip
+"""Operators that refuse what overflows the dtype of the result, from finite operands."""
+
+
+def _report_overflow(call: Call, made: Any) -> None:
+    """Note the error of a result that exceeds the range of the dtype it is computed in."""
+    parts = [x for x in (made if isinstance(made, list | tuple) else (made,)) if x is not None]
+    if not parts:
+        return
+    dt, title = call.results[0].dtype, call.op.title
+    wide = dtypes.part(dtypes.widened(dt))
+    bad = torch.stack([
+        ~torch.isfinite(x if x.dtype.itemsize <= 4 or wide.bits == 64 else x.to(
+            torch.complex64 if x.is_complex() else torch.float32)).all()
+        for x in parts
+    ])  # fmt: skip
+    pending.add(bad.any(), lambda: InvalidArgument(
+        f"{title}: the result exceeds the range of {wide.name}. Scale the operands, or cast "
+        "them to a dtype with a wider range."
+    ))  # fmt: skip
+
+
 @cache
 def torch_place(device: Device) -> torch.device:
     """Return PyTorch's name of a device."""
     name = device.name.removeprefix("torch:")
     return torch.device(name if name in ("cpu", "mps") else f"{name}:{device.id}")
-
-
-def lacks_memory(error: Exception) -> bool:
-    """Return whether an error is PyTorch's for too little memory, which on a CPU has no type."""
-    words = _first(error)
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
-        isinstance(error, RuntimeError) and "alloc" in words and "memory" in words
-    )
 
 
 def in_name_of(op: Operator, device: Device, call: Any) -> Any:
@@ -360,7 +380,7 @@ def in_name_of(op: Operator, device: Device, call: Any) -> Any:
     except Exception as error:
         if lacks_memory(error):
             raise _no_memory(op, device, error) from None
-        words = _first(error)
+        words = first_line(error)
         if (
             isinstance(error, NotImplementedError)
             or type(error).__name__ == "Unsupported"
@@ -379,11 +399,7 @@ _BROKEN = re.compile("CUDA|INTERNAL ASSERT|device-side|out of bounds|size mismat
 
 
 def _no_memory(op: Operator, device: Device, error: BaseException) -> AllocFailed:
-    return AllocFailed(f"{op.title}: not enough memory on {device}: {_first(error)}.")
-
-
-def _first(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")
+    return AllocFailed(f"{op.title}: not enough memory on {device}: {first_line(error)}.")
 
 
 def _wrapped(call: Call, like: Any, made: Any) -> Any:

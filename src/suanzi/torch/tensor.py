@@ -16,7 +16,7 @@ from suanzi.dtypes import dtype as dtype_of
 from suanzi.layout import Layout, LayoutType, min2maj_of
 from suanzi.promote.context import get_promotion
 from suanzi.registry import LOADERS
-from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.elsewhere import Elsewhere
 from suanzi.tensors.methods import counted
 from suanzi.tensors.parts import permuted
@@ -309,10 +309,28 @@ def fetched(x: torch.Tensor) -> Tensor:
     rows = x.permute(order)
     made = _core.empty(tuple(rows.shape), suanzi_dtype(x))
     if x.numel():
-        here = torch.empty(x.numel(), dtype=x.dtype)  # which has a stride of 1, whatever x has
-        here.copy_(resolved(rows).detach().reshape(-1))
+        try:
+            here = torch.empty(x.numel(), dtype=x.dtype)  # which has a stride of 1, whatever x has
+            here.copy_(resolved(rows).detach().reshape(-1))
+        except RuntimeError as error:
+            if not lacks_memory(error):
+                raise
+            raise AllocFailed(f"to_host: not enough memory: {first_line(error)}.") from None
         made.storage.memory[: x.nbytes] = memoryview(here.view(torch.uint8).numpy())
     return permuted(made, [order.index(axis) for axis in range(x.dim())])
+
+
+def lacks_memory(error: Exception) -> bool:
+    """Return whether an error is PyTorch's for too little memory, which on a CPU has no type."""
+    words = first_line(error)
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "alloc" in words and "memory" in words
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's words, without the full stop."""
+    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 def _slow_first(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
