@@ -181,6 +181,17 @@ def test_a_plan_is_kept_for_other_elements_and_no_other_rules(device: str) -> No
         sz.add(x, y)
 
 
+def test_a_plan_made_for_a_tensor_given_twice_serves_two(device: str) -> None:
+    x, y = on(device, sz.tensor([1, 2], sz.int16), sz.tensor([10, 20], sz.int16))
+    for function, wanted in ((sz.sub, [-9, -18]), (sz.add, [11, 22])):
+        function(x, x)
+        for _ in range(2):
+            assert function(x, y).tolist() == wanted
+    for one in (x, y):
+        assert sz.muladd(one, one, x).tolist() == [one[0].item() ** 2 + 1, one[1].item() ** 2 + 2]
+    assert sz.muladd(x, y, x).tolist() == [11, 42]
+
+
 def test_errors_that_depend_on_elements(device: str) -> None:
     x, y = on(device, sz.tensor([7, 8, 9], sz.int8), sz.tensor([2, 0, 3], sz.int8))
     sz.synchronize()

@@ -28,6 +28,8 @@ class Plan(ABC):
 
     operands: list[torch.Tensor]
     """The tensors that it was made for, until it is kept."""
+    in_order = False
+    """Whether these are in the order of the arguments, also where one is given twice."""
 
     @abstractmethod
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:

@@ -185,9 +185,12 @@ def _keep(
 ) -> None:
     """Keep a plan for calls that differ in their elements alone, and what it made as a model."""
     plains = [x.plain if isinstance(x, TorchTensor) else None for x in args]
-    places = [next((i for i, x in enumerate(plains) if x is one), -1) for one in plan.operands]
-    plan.operands = []
-    if kwargs or -1 in places or get_promotion().on_loss != "ignore":
+    places: list[int] = []
+    for one in plan.operands:  # a tensor that was given twice has two places
+        places.append(next((i for i, x in enumerate(plains) if x is one and i not in places), -1))
+    is_twice = len({id(x) for x in plan.operands}) < len(plan.operands)
+    in_order, plan.operands = plan.in_order or not is_twice, []
+    if kwargs or -1 in places or not in_order or get_promotion().on_loss != "ignore":
         return
     try:
         if len(_plans) >= _KEPT:

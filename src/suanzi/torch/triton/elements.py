@@ -43,6 +43,8 @@ _NUMBERS = {
 class ElementPlan(Plan):
     """A call that was checked, and the kernel that computes it."""
 
+    in_order = True
+
     def __init__(
         self, call: Call, body: Body, given: list[Any], error: Callable[[], StatusError] | None
     ) -> None:
