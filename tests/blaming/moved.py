@@ -141,9 +141,9 @@ def written(x: Tensor) -> Tensor:
     return y
 
 
-def run(name: str, dtype: torch.dtype, is_wrong: bool) -> Any:
+def run(case: Case, dtype: torch.dtype, is_wrong: bool) -> Any:
     """Return the answer, which operators are wrong, and what is not judged."""
-    operator, call, fault = CASES[name]
+    operator, call, fault = case
     torch.manual_seed(0)
     x = torch.randn(4, 7).to(dtype)
     with Plant(operator if is_wrong else "", fault), sz.blame(overhead=None) as report:
@@ -153,21 +153,26 @@ def run(name: str, dtype: torch.dtype, is_wrong: bool) -> Any:
             if "not implemented" not in str(error):
                 raise
             return None
-    wrong = [site.operator for site in report.findings if site.kind == "wrong"]
+    wrong = sorted({site.operator for site in report.findings if site.kind == "wrong"})
     judged = [site.operator for site in report.sites if site.judged]
     skipped = {**report.counted("no truth"), **report.unjudged()}
     small = [site.words for site in report.findings if site.kind != "wrong"]
     return [wrong, operator.removesuffix("_") in judged, skipped, small]
 
 
-if __name__ == "__main__":
+def main(cases: dict[str, Case]) -> None:
+    """Print what is found of all cases with PyTorch's kernels, and with faults."""
     torch.set_num_threads(1)
     found: dict[str, Any] = {}
-    for one in CASES:
+    for name, case in cases.items():
         dtypes = (torch.float32, torch.bfloat16, torch.float16)
-        found[one] = {
-            "operator": CASES[one][0].removesuffix("_"),
-            "right": {str(d): run(one, d, False) for d in dtypes},
-            "wrong": run(one, torch.float32, True),
+        found[name] = {
+            "operator": case[0].removesuffix("_"),
+            "right": {str(d): run(case, d, False) for d in dtypes},
+            "wrong": run(case, torch.float32, True),
         }
     print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(CASES)

@@ -20,10 +20,16 @@ def check(script: str, least: int) -> None:
     for name, case in cases.items():
         operator = case["operator"]
         for dtype, said in case["right"].items():
-            assert said is None or said == [[], True, {}, []], (name, dtype, said)
+            assert said is None or said[:3] == [[], True, {}], (name, dtype, said)
+            # 16-bit kernels may round once more on the way, which is no mistake.
+            assert said is None or dtype != "torch.float32" or not said[3], (name, dtype, said)
         assert any(case["right"].values()), name
         assert case["wrong"][0] == [operator], name
 
 
 def test_operators_that_move_elements() -> None:
     check("moved.py", 40)
+
+
+def test_smaller_layers_losses_and_distances() -> None:
+    check("layered.py", 30)

@@ -75,7 +75,8 @@ def mean_and_variance(x: Tracked, correction: float) -> tuple[Tracked, Tracked]:
     return mean.sum(-1), (d * d).sum(-1) / max(x.shape[-1] - correction, 0)
 
 
-def _norm(x: Tracked, ord: float) -> Tracked:
+def reduced_norm(x: Tracked, ord: float) -> Tracked:
+    """The length of each row."""
     sizes = t.absolute(x)
     if ord == 2:
         return t.sqrt((x * x).sum(-1))
@@ -194,7 +195,7 @@ def vector_norm(call: Call) -> Iterator[Piece]:
     batch = call.batch(x, axes)
     part = one_for_each(call, call.out, axes, batch, x.ndim)
     given = call.rows(x, axes, batch)
-    yield Piece(lambda x: _norm(x, order), {"x": given}, [part], within=call.within)
+    yield Piece(lambda x: reduced_norm(x, order), {"x": given}, [part], within=call.within)
 
 
 @rule("topk", "sort")

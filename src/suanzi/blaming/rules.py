@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import suanzi.blaming.distances
 import suanzi.blaming.indexed
+import suanzi.blaming.layers
 import suanzi.blaming.lists
 import suanzi.blaming.moves
 import suanzi.blaming.norms
