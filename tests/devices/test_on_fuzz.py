@@ -97,6 +97,9 @@ def test_what_the_fuzzer_found(device: str) -> None:
         (lambda x, t: sz.nn.cross_entropy(x, t, label_smoothing=0.5, empty_mean=np.array(7)),
          [np.ones((0, 0)), np.ones(0, "i1")]),
         (lambda x: sz.svd(sz.cast(x, sz.bfloat16))[1], [np.full((2, 2), 3e38)]),
+        (lambda x: sz.array_api.logical_or(2**31, x), [np.array([0, 1], "u2")]),
+        (lambda x, w, sizes: sz.nn.grouped_matmul_bwd(x, x, w, sizes)[0],
+         [np.ones((4, 0)), np.ones((1, 0, 0)), np.array([7])]),
         (lambda x: sz.inverse(sz.cast(x, sz.float16)), [np.eye(2) * 2.0**-20]),
     ],
 )  # fmt: skip

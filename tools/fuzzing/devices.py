@@ -27,9 +27,9 @@ _UNCOMPARED = judging.RANDOM | judging.MADE_OF_VALUES | {"xp.empty_like", "is_co
 _FREE = {"eig", "svd", "qr", "xp.linalg.eig", "xp.linalg.eigvals", "xp.linalg.svd", "xp.linalg.qr",
          "xp.linalg.eigh"}  # fmt: skip
 """Whose factors have signs, or an order, of their own."""
-_REFUSED = ("not supported on", "must be on one device")
+_REFUSED = ("not supported on", "must be on one device", "a tensor of a device is in a list")
 """What a device may say to what the CPU computes: an operand was left on the host."""
-_OF_ELEMENTS = ("contains", "the sum of group_sizes")
+_OF_ELEMENTS = ("contains", "the sum of group_sizes", "the sum of target_lengths", "group_sizes is")
 """What an error says that elements have."""
 _FAR = 2.0**14
 """Roundings after which an answer that is not exact counts as another one."""

@@ -73,7 +73,8 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     call, like = _checked(op, device, arguments)
     made_of = attributes(key)
     arguments = {k: made_of[k](x) if k in made_of else x for k, x in arguments.items()}
-    indexed = "index" in arguments  # whose elements are checked, also where nothing is read
+    # Whose elements are checked, also where nothing is read.
+    indexed = "index" in arguments or "group_sizes" in arguments
     if (
         call.exact
         and call.results
@@ -98,9 +99,12 @@ def _on_host(key: str, name: str, x: Any) -> Any:
     """Return an argument; an axis is fetched from the device, and an iterator read once."""
     if isinstance(x, TorchTensor):
         return x.to_host() if name in attributes(key) else x
+    if key in _LOGICAL and isinstance(x, int | float | complex):
+        return bool(x)  # no dtype of the other operand has to hold it
     return tuple(bounded(x, _ITEMS)) if isinstance(x, Iterator) else x
 
 
+_LOGICAL = {f"array_api:logical_{name}" for name in ("and", "or", "xor")}
 _ITEMS = 1 << 20
 """More than any operator takes; an iterator may be infinite."""
 
