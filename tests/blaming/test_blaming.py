@@ -14,6 +14,7 @@ import pytest
 from suanzi.agents.schemas import schema
 from suanzi.blaming.elements import RULES
 from suanzi.blaming.judging import Judged, judge
+from suanzi.blaming.norms import _multiplied_out, _pulled
 from suanzi.blaming.options import options, times
 from suanzi.blaming.places import Place, Places
 from suanzi.blaming.report import Report, Site, read
@@ -97,6 +98,35 @@ def test_numbers_may_be_rounded_in_any_way_that_is_right(dtype: str) -> None:
     part = Part(made, "bfloat16", str)
     one = Piece(lambda self, other: self * other, {"self": x}, [part], numbers={"other": 0.1})
     assert judge(one).wrong == 0
+
+
+@pytest.mark.parametrize(("factor", "small"), [(1.0, True), (1.01, False)])
+def test_differences_that_are_multiplied_out_are_an_inaccuracy(factor: float, small: bool) -> None:
+    """The gradient of a layer norm far from 0, by a formula that cancels, in float32."""
+    f, rng = np.float32, np.random.default_rng(0)
+    x = rng.normal(1000, 1, (4, 64)).astype(f)
+    g, mean = rng.normal(0, 1, x.shape).astype(f), x.mean(1, keepdims=True)
+    rstd = 1 / np.sqrt(((x - mean) ** 2).mean(1, keepdims=True))
+    of_x, of_1 = (g * x).mean(1, keepdims=True), g.mean(1, keepdims=True)
+    b = (of_1 * mean - of_x) * rstd**3
+    made = (g * rstd + b * x + (-(b * mean) - of_1 * rstd)) * f(factor)
+    given = {n: v.astype(np.float64) for n, v in zip("gxmr", (g, x, mean, rstd), strict=True)}
+    one = Piece(
+        lambda g, x, m, r: _pulled(g, (x - m) * r, r), given, [Part(made, "float32", str)],
+        between=lambda g, x, m, r: _multiplied_out(g, x, m, r), between_is="by another way",
+    )  # fmt: skip
+    found = judge(one)
+    assert found.share > 2
+    assert (found.is_small, found.words.endswith("; by another way")) == (small, small)
+
+
+def test_what_fits_one_of_several_ways_is_right() -> None:
+    """Numbers of a kernel in float32, or in float64: what fits neither is wrong."""
+    y = [X * np.float32(0.1), X * 0.1, X * 0.1001]
+    ways = [{"number": 0.1}, {"number": float(np.float32(0.1))}]
+    pieces = [piece(one, lambda x, number: x * number, "float64", within="float64", ways=ways)
+              for one in y]  # fmt: skip
+    assert [judge(one).share > 1 for one in pieces] == [False, False, True]
 
 
 def test_a_nan_of_an_operand_explains_one_of_the_result() -> None:

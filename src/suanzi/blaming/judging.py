@@ -31,7 +31,6 @@ SMALL_ERROR, SMALL_SHARE = 3.0, 2.0
 
 A result that is rounded once more on the way is so far off; a wrong operator is much farther.
 """
-_ROUNDED_BETWEEN = "the kernel stores a sum in the dtype of the result and adds to it"
 _ROUNDED_BEFORE = "the kernel rounds to float32 on the way"
 _LOWER = {
     "tfloat32": "TF32 or float16", "float16": "float16", "bfloat16": "bfloat16",
@@ -86,7 +85,7 @@ def judge(piece: Piece) -> Judged:
     if best.share > 1 and piece.between is not None and not best.born:
         looser = replace(piece, definition=piece.between, between=None)
         if judge(looser).share <= 1:
-            return replace(best, rounded=True, words=f"{best.words}; {_ROUNDED_BETWEEN}")
+            return replace(best, rounded=True, words=f"{best.words}; {piece.between_is}")
     return best
 
 

@@ -69,6 +69,27 @@ def _pulled(g: Tracked, y: Tracked, rstd: Tracked) -> Tracked:
     return rstd * (g - g.mean(-1, True) - y * (g * y).mean(-1, True))
 
 
+_MULTIPLIED_OUT = "the kernel multiplies differences from the mean out, which cancel if it is large"
+
+
+def _multiplied_out(g: Tracked, x: Tracked, mean: Tracked, rstd: Tracked) -> Tracked:
+    """The same as a g + b x + c: where the mean is large, b x and c cancel.
+
+    What b is off by is in both, and comes to that times x - mean; what their roundings are does not
+    cancel.
+    """
+    of_x, of_1 = (g * x).mean(-1, True), g.mean(-1, True)
+    b = (of_1 * mean - of_x) * rstd * rstd * rstd
+    exact = Tracked(b.value, np.zeros(b.shape))
+    made = g * rstd + exact * x + (-(exact * mean) - of_1 * rstd)
+    return Tracked(made.value, made.error + b.error * (x - mean).size)
+
+
+def _apart(g: Tracked, x: Tracked, mean: Tracked, rstd: Tracked) -> Tracked:
+    """The gradient of a weight, sum(g (x - mean) rstd), multiplied out."""
+    return (g * x * rstd).sum(-1) - (g * mean * rstd).sum(-1)
+
+
 @rule("native_layer_norm_backward")
 def layer_norm_backward(call: Call) -> Iterator[Piece]:
     """The gradients of layer norm, by the mean and the deviation that it saved."""
@@ -88,9 +109,13 @@ def layer_norm_backward(call: Call) -> Iterator[Piece]:
         def definition(g: Tracked, x: Tracked, weight: Any, mean: Any, rstd: Any) -> Tracked:
             return _pulled(g if weight is None else g * weight, (x - mean) * rstd, rstd)
 
+        def between(g: Tracked, x: Tracked, weight: Any, mean: Any, rstd: Any) -> Tracked:
+            return _multiplied_out(g if weight is None else g * weight, x, mean, rstd)
+
         out = call.results[0]
         part = call.row_part(out, axes, batch, call.rows(out, axes, batch))
-        yield Piece(definition, arguments, [part], within=call.within)
+        yield Piece(definition, arguments, [part], within=call.within, between=between,
+                    between_is=_MULTIPLIED_OUT)  # fmt: skip
     yield from _of_weights(call, x, g, first)
 
 
@@ -114,8 +139,13 @@ def _of_weights(call: Call, x: Any, g: Any, first: int) -> Iterator[Piece]:
         both = {1: (g * ((x - mean) * rstd)).sum(-1), 2: g.sum(-1)}
         return tuple(both[i] for i, _ in wanted)
 
+    def between(g: Tracked, x: Tracked, mean: Tracked, rstd: Tracked) -> tuple[Tracked, ...]:
+        both = {1: _apart(g, x, mean, rstd), 2: g.sum(-1)}
+        return tuple(both[i] for i, _ in wanted)
+
     parts = [call.part(out, batch) for _, out in wanted]
-    yield Piece(definition, arguments, parts, within=call.within)
+    yield Piece(definition, arguments, parts, within=call.within, between=between,
+                between_is=_MULTIPLIED_OUT)  # fmt: skip
 
 
 # ---- norms by channel ----------------------------------------------------------------------------
@@ -198,11 +228,16 @@ def group_norm_backward(call: Call) -> Iterator[Piece]:
             shape = x.shape
             g = g if weight is None else g * weight
             y = (x.reshape(shape[0], -1) - mean) * rstd
-            # sum(g x) and sum(g) may also be combined into factors of x and 1.
             return _pulled(g.reshape(shape[0], -1), y, rstd).reshape(*shape)
 
+        def between(g: Tracked, x: Tracked, weight: Any, mean: Any, rstd: Any) -> Tracked:
+            flat = (g if weight is None else g * weight).reshape(g.shape[0], -1)
+            made = _multiplied_out(flat, x.reshape(g.shape[0], -1), mean, rstd)
+            return made.reshape(*g.shape)
+
         part = Part(rows(call.results[0]), name_of(call.results[0].dtype), label)
-        yield Piece(definition, arguments, [part], within=call.within)
+        yield Piece(definition, arguments, [part], within=call.within, between=between,
+                    between_is=_MULTIPLIED_OUT)  # fmt: skip
     wanted = [(i, call.results[i]) for i in (1, 2) if mask[i] and call.results[i] is not None]
     if not wanted:
         return
@@ -221,15 +256,16 @@ def group_norm_backward(call: Call) -> Iterator[Piece]:
                "rstd": saved(call["rstd"])}  # fmt: skip
 
     def sums(g: Tracked, x: Tracked, mean: Tracked, rstd: Tracked) -> tuple[Tracked, ...]:
-        # As published, and as sum(g x) rstd - sum(g) mean rstd.
-        apart = ((g * x).sum(-1) - g.sum(-1)) if x.shape[-1] == 0 else (
-            (g * x * rstd).sum(-1) - (g * mean * rstd).sum(-1)
-        )  # fmt: skip
-        both = {1: t.either((g * ((x - mean) * rstd)).sum(-1), apart), 2: g.sum(-1)}
+        both = {1: (g * ((x - mean) * rstd)).sum(-1), 2: g.sum(-1)}
+        return tuple(both[i] for i, _ in wanted)
+
+    def multiplied_out(g: Tracked, x: Tracked, mean: Tracked, rstd: Tracked) -> tuple[Tracked, ...]:
+        both = {1: _apart(g, x, mean, rstd), 2: g.sum(-1)}
         return tuple(both[i] for i, _ in wanted)
 
     parts = [call.part(out, (some,)) for _, out in wanted]
-    yield Piece(sums, weights, parts, within=call.within)
+    yield Piece(sums, weights, parts, within=call.within, between=multiplied_out,
+                between_is=_MULTIPLIED_OUT)  # fmt: skip
 
 
 def _channels(call: Call, x: Any, some: Any) -> Any:

@@ -59,7 +59,9 @@ class Piece:
     ways: Sequence[Mapping[str, Any]] = ()
     """Other arguments, each with all that kernels may have instead: what fits best counts."""
     between: Callable[..., Any] | None = None
-    """The same with one rounding more on the way: what fits it is an inaccuracy, not a mistake."""
+    """The same by another way that loses digits: what fits it is an inaccuracy, not a mistake."""
+    between_is: str = "the kernel stores a sum in the dtype of the result and adds to it"
+    """What that way is."""
 
 
 def name_of(dtype: Any) -> str:
