@@ -70,8 +70,8 @@ def blame(
     every
         Judge only the first of so many steps; a step begins where the outermost module is called.
     overhead
-        How many times as long the program may take: `2x`, `10x`, or `none` to judge every call. The
-        first call of each line, dtype and size is always judged.
+        How many times as long the program may take: `2x`, `10x`, or `none` to judge every call.
+        From `10x` on, the first call of each line, dtype and size is judged at once.
     unusual
         Judge only calls whose inputs have NaN, infinities or outliers.
     memory
