@@ -26,7 +26,7 @@ from suanzi.truth.rounding import unit_of
 from suanzi.truth.tracked import Tracked, tracked
 
 _BY_PRODUCT = 25
-"""With more rows than this distances are computed by a product of matrices, unless told not to."""
+"""With more rows distances are computed by a product of matrices, unless `compute_mode` is 2."""
 
 
 def _rows(call: Call, x: Any, batch: Any, row: Array) -> Array:
