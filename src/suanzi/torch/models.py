@@ -44,16 +44,9 @@ def _table() -> ModuleType:
 
 _F = "torch.nn.functional"
 OTHERWISE = {
-    "nn:gelu": f"at_infinity({_F}.gelu(x, approximate=approximate), x)",
-    "nn:geglu": f"at_infinity({_F}.gelu(gate, approximate=approximate), gate) * up",
     "nn:softsign": f"torch.where(torch.isinf(x), torch.sign(x), {_F}.softsign(x))",
 }
 """Expressions that differ: PyTorch's own has NaN where the operator has a number."""
-
-
-def at_infinity(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Return what a function that grows like relu gives, also at infinity."""
-    return torch.where(torch.isinf(x), torch.relu(x), y)
 
 
 def gradients(function: Callable[..., Any], grad: torch.Tensor, *operands: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Gradients of activations by their definitions, also at NaN and at the infinities.
+"""Activations and their gradients by their definitions, also at NaN and at the infinities.
 
 PyTorch's own have a number for NaN, and NaN at infinity where the slope has a limit.
 """
@@ -172,18 +172,61 @@ def _gated(x: Lanes, gate: Lanes) -> Lanes:
     return torch.where(torch.isinf(x), torch.relu(x), gate)
 
 
+@composed("nn:gelu")
+def gelu(x: Lanes, approximate: str) -> Lanes:
+    """Return x times the probability below x, also where PyTorch's 1 + erf(x) is 0."""
+    if approximate == "tanh":
+        z = math.sqrt(8 / math.pi) * (x + 0.044715 * (x * x * x))
+        return _gated(x, x * torch.sigmoid(z))
+    return _gated(x, x * torch.erfc(-x / math.sqrt(2)) / 2)
+
+
+@composed("nn:silu")
+def silu(x: Lanes) -> Lanes:
+    """Return x sigmoid(x)."""
+    return _gated(x, torch.nn.functional.silu(x))
+
+
+@composed("nn:quick_gelu")
+def quick_gelu(x: Lanes) -> Lanes:
+    """Return x sigmoid(1.702 x)."""
+    return _gated(x, x * torch.sigmoid(1.702 * x))
+
+
+@composed("nn:mish")
+def mish(x: Lanes) -> Lanes:
+    """Return x tanh(log(1 + exp(x)))."""
+    return _gated(x, torch.nn.functional.mish(x))
+
+
+@composed("nn:hardswish")
+def hardswish(x: Lanes) -> Lanes:
+    """Return x (x + 3) / 6 between -3 and 3, 0 below, x above."""
+    return _gated(x, torch.nn.functional.hardswish(x))
+
+
+@composed("nn:swiglu")
+def swiglu(gate: Lanes, up: Lanes) -> Lanes:
+    """Return silu(gate) up."""
+    return silu(gate) * up
+
+
+@composed("nn:geglu")
+def geglu(gate: Lanes, up: Lanes, approximate: str) -> Lanes:
+    """Return gelu(gate) up."""
+    return gelu(gate, approximate) * up
+
+
 @composed("nn:swiglu_bwd")
 def swiglu_bwd(out_grad: Lanes, gate: Lanes, up: Lanes) -> tuple[Lanes, Lanes]:
     """Return the gradients of gate and up."""
-    silu = _gated(gate, gate * torch.sigmoid(gate))
-    return out_grad * up * _sigmoid_slope(gate, 1.0), out_grad * silu
+    return out_grad * up * _sigmoid_slope(gate, 1.0), out_grad * silu(gate)
 
 
 @composed("nn:geglu_bwd")
 def geglu_bwd(out_grad: Lanes, gate: Lanes, up: Lanes, approximate: str) -> tuple[Lanes, Lanes]:
     """Return the gradients of gate and up."""
-    gelu = _gated(gate, torch.nn.functional.gelu(gate, approximate=approximate))
-    return out_grad * up * _gelu_slope(gate, approximate), out_grad * gelu
+    return out_grad * up * _gelu_slope(gate, approximate), out_grad * gelu(gate, approximate)
 
 
 def kept_by_seed(call: Call, shape: tuple[int, ...], chance: float, seed: Any) -> Lanes:

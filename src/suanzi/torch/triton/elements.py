@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,9 @@ class ElementPlan(Plan):
     in_order = True
 
     def __init__(
-        self, call: Call, body: Body, given: list[Any], error: Callable[[], StatusError] | None
-    ) -> None:
+        self, call: Call, body: Body, given: list[Any], error: Callable[[], StatusError] | None,
+        lookup: Callable[[], torch.Tensor] | None = None,
+    ) -> None:  # fmt: skip
         tensors = [x for x in given if isinstance(x, torch.Tensor)]
         shape = broadcast_shapes([tuple(x.shape) for x in tensors])
         assert shape is not None
@@ -73,7 +74,7 @@ class ElementPlan(Plan):
         self._constants = dict(found.constants)
         self._are_numbers = [one.is_number for one in body.operands]
         self._handles: dict[bool, Handle] = {}
-        self._table = _table(call.op.kernel, body.result, call.place) if body.table else None
+        self._table = lookup() if lookup else None
         self._before = () if self._table is None else (self._table.data_ptr(),)
         self._tail = (*self._before, *self._rest, 0, 0)
         self._start: Any = None
@@ -146,9 +147,14 @@ class ElementPlan(Plan):
 @cache
 def _table(kernel: str, dt: DType, place: torch.device) -> torch.Tensor:
     """Return the CPU's results for all 65,536 inputs of a 16-bit dtype."""
+    return placed(_core.run_operator(kernel, [every_16_bits(dt)], dt)[0], place)
+
+
+def every_16_bits(dt: DType) -> Any:
+    """Return all numbers of a 16-bit dtype in a tensor of the CPU, ordered by their bits."""
     every = _core.empty((1 << 16,), dt)
     every.storage.memory[: every.nbytes] = np.arange(1 << 16, dtype=np.uint16).tobytes()
-    return placed(_core.run_operator(kernel, [every], dt)[0], place)
+    return every
 
 
 def _item(x: Any, dt: DType) -> Any:
@@ -167,7 +173,7 @@ def _as_tensor(x: Any) -> Any:
     return _core.full((), dtypes.float64, float(x))
 
 
-def _plan(
+def plan_of(
     call: Call,
     given: Mapping[str, Any],
     targets: Mapping[str, DType],
@@ -176,9 +182,12 @@ def _plan(
     troubles: str = "",
     error: Callable[[], StatusError] | None = None,
     saturates: bool = False,
-    table: bool = False,
+    lookup: Callable[[], torch.Tensor] | None = None,
 ) -> ElementPlan | None:
-    """Return the plan of a call, or None where no kernel is."""
+    """Return the plan of a call, or None where no kernel is.
+
+    `lookup` returns the results of 16 bits that are taken near ties.
+    """
     result, operands, values = call.result.dtype, [], []
     compiled = is_compiled(kernel_of("def kernel():\n    pass\n"))
     for name, x in given.items():
@@ -202,9 +211,9 @@ def _plan(
         dt in FLOAT8 and not dt.has_infinity and largest_on_overflow(dt)
         for dt in (result, *targets.values())
     )
-    body = Body(tuple(operands), *made, result, troubles, saturates, largest, table)
+    body = Body(tuple(operands), *made, result, troubles, saturates, largest, lookup is not None)
     try:
-        return ElementPlan(call, body, values, error)
+        return ElementPlan(call, body, values, error, lookup)
     except NotImplementedError:
         return None
 
@@ -224,8 +233,8 @@ def elementwise(call: Call, **arguments: Any) -> ElementPlan | None:
     troubles = trouble(op.kernel, dt)
     error = _error(call, op.kernel, list(arguments)[-1]) if troubles else None
     targets = dict.fromkeys(arguments, dt)
-    table = has_table(op.kernel, dt)
-    return _plan(call, arguments, targets, made, troubles=troubles, error=error, table=table)
+    lookup = partial(_table, op.kernel, dt, call.place) if has_table(op.kernel, dt) else None
+    return plan_of(call, arguments, targets, made, troubles=troubles, error=error, lookup=lookup)
 
 
 def _error(call: Call, kernel: str, last: str) -> Callable[[], StatusError]:
@@ -252,7 +261,7 @@ def where(call: Call, condition: Any, **operands: Any) -> ElementPlan | None:
     dt = call.promoted
     given = {"condition": condition, **operands}
     targets = {"condition": dtypes.bool, **dict.fromkeys(operands, dt)}
-    return _plan(call, given, targets, ("tl.where(a0, a1, a2)", lane_of(dt)))
+    return plan_of(call, given, targets, ("tl.where(a0, a1, a2)", lane_of(dt)))
 
 
 @planned("cast")
@@ -264,14 +273,14 @@ def cast(
     if layout is not None or dt is call.result.dtype:
         return None
     made = ("a0", lane_of(dt))
-    return _plan(call, {"input": input}, {"input": dt}, made, saturates=bool(saturate))
+    return plan_of(call, {"input": input}, {"input": dt}, made, saturates=bool(saturate))
 
 
 @planned("logical_not")
 def logical_not(call: Call, x: torch.Tensor) -> ElementPlan | None:
     """Return the plan of whether elements are zero."""
     made = expression("logical_not", call.promoted)
-    return None if made is None else _plan(call, {"x": x}, {"x": call.promoted}, made)
+    return None if made is None else plan_of(call, {"x": x}, {"x": call.promoted}, made)
 
 
 @planned("rint")
@@ -279,7 +288,7 @@ def rint(call: Call, x: torch.Tensor, mode: Any) -> ElementPlan | None:
     """Return the plan of a rounding in a mode."""
     name = mode.value if isinstance(mode, RoundMode) else RoundMode[str(mode).upper()].value
     made = expression(name, call.promoted)
-    return None if made is None else _plan(call, {"x": x}, {"x": call.promoted}, made)
+    return None if made is None else plan_of(call, {"x": x}, {"x": call.promoted}, made)
 
 
 @planned("clip")
@@ -298,7 +307,7 @@ def clip(call: Call, input: torch.Tensor, low: Any, high: Any) -> ElementPlan | 
         given[name] = _bound(limit, dt)
     if len(given) == 1:
         return None
-    return _plan(call, given, dict.fromkeys(given, dt), (made, lane_of(dt)))
+    return plan_of(call, given, dict.fromkeys(given, dt), (made, lane_of(dt)))
 
 
 def _bound(limit: Any, dt: DType) -> Any:

@@ -17,7 +17,7 @@ import triton.language as tl
 
 from suanzi import dtypes
 from suanzi.dtypes import DType, finfo, iinfo
-from suanzi.torch.triton import arithmetic, lanes
+from suanzi.torch.triton import arithmetic, exponentials, gates, lanes
 
 NARROW = {dtypes.float16: "tl.float16", dtypes.bfloat16: "tl.bfloat16"}
 FLOAT8 = {dtypes.float8_e5m2: (2, 15, 0x7C, 0x7C), dtypes.float8_e4m3fn: (3, 7, 0x7E, 0x7F)}
@@ -285,7 +285,7 @@ def kernel_of(text: str) -> Any:
     _texts.append(text)
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     namespace: dict[str, Any] = {"tl": tl, "libdevice": vars(arithmetic)["libdevice"]}
-    for module in (lanes, arithmetic):
+    for module in (lanes, arithmetic, exponentials, gates):
         namespace |= {k: v for k, v in vars(module).items() if hasattr(v, "fn")}
     namespace["__name__"] = __name__
     exec(compile(text, name, "exec"), namespace)
