@@ -19,7 +19,7 @@ if os.environ.get("TRITON_INTERPRET") == "1":
 
 import torch
 
-from suanzi.torch import running
+from suanzi.torch import repeating, running
 from suanzi.torch.triton import driver, launching
 
 U, P = ctypes.c_uint, ctypes.c_void_p
@@ -73,7 +73,7 @@ def double(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(driver, "has_several", lambda: False)
     monkeypatch.setattr(running, "usable", lambda kind: True)
     monkeypatch.setattr(running, "eager", lambda: True)
-    monkeypatch.setattr(running, "_plans", {})
+    monkeypatch.setattr(repeating, "plans", {})
     monkeypatch.setattr(torch.cuda, "device", lambda device: nullcontext())
     query = SimpleNamespace(query=lambda: True)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: query)

@@ -40,7 +40,7 @@ def test_a_wrong_kernel_is_found(device: str, monkeypatch: pytest.MonkeyPatch) -
     devices.use(device)
     assert verdict(call) == "gives"
     monkeypatch.setattr("suanzi.torch.running.usable", lambda kind: False)
-    monkeypatch.setattr("suanzi.torch.running._plans", {})
+    monkeypatch.setattr("suanzi.torch.repeating.plans", {})
     monkeypatch.setitem(KERNELS, "sqrt", lambda loop, x: x / 2)
     found = verdict(call)
     assert isinstance(found, Finding)

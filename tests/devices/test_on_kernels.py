@@ -20,7 +20,7 @@ if not HAS_KERNELS:
 
 from tests.devices.test_on_elements import same, values
 
-from suanzi.torch import running
+from suanzi.torch import repeating
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.triton.elements import ElementPlan
 
@@ -168,9 +168,9 @@ def test_a_plan_is_kept_for_other_elements_and_no_other_rules(device: str) -> No
     x, y = on(device, sz.tensor([1, 2], sz.int32), sz.tensor([2.5, 3], sz.float16))
     with sz.promotion("cann"):
         first = sz.add(x, y)
-        kept = len(running._plans)
+        kept = len(repeating.plans)
         again: Any = sz.add(*on(device, sz.tensor([5, 6], sz.int32), sz.tensor([1, 2], sz.float16)))
-        assert len(running._plans) == kept
+        assert len(repeating.plans) == kept
         assert again.tolist() == [6, 8]
         assert again.dtype is first.dtype
         assert again.device == first.device

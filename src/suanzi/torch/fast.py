@@ -30,6 +30,10 @@ class Plan(ABC):
     """The tensors that it was made for, until it is kept."""
     in_order = False
     """Whether these are in the order of the arguments, also where one is given twice."""
+    is_steady = True
+    """Whether the shape and strides of the result are always the same; if not, these were they:"""
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
 
     @abstractmethod
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:

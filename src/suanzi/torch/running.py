@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -39,12 +38,12 @@ from suanzi.torch.checking import (
     signature,
 )
 from suanzi.torch.dtypes import SUANZI, TORCH, torch_dtype
-from suanzi.torch.fast import FAST, MANY, PLANNED, ROUNDED, Plan, eager
+from suanzi.torch.fast import FAST, MANY, PLANNED, ROUNDED, eager
 from suanzi.torch.loading import usable
+from suanzi.torch.repeating import KEPT, again, facts, keep, keep_way
 from suanzi.torch.tensor import TorchTensor, declare_running, first_line, lacks_memory
 from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
 
-_KEPT = 4096
 _calls: dict[Any, tuple[Call, Any]] = {}
 """Checked calls by what they depend on."""
 
@@ -88,11 +87,15 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         raise not_supported(op, device, "PyTorch has no exact sums")
     plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
     made = _by_kernels(call, plain, args, kwargs) if usable(call.place.type) else None
-    if made is None:
+    is_kept = made is None and key not in _FINITE
+    if made is None or made is _LATER:
         made = in_name_of(op, device, lambda: function(call, **plain))
         if key in _FINITE:
             _report_overflow(call, made)
-    return _marked(op, in_name_of(op, device, lambda: _wrapped(call, like, made)))
+    done = _marked(op, in_name_of(op, device, lambda: _wrapped(call, like, made)))
+    if is_kept:
+        keep_way(call, function, plain, done, args, kwargs)
+    return done
 
 
 def _on_host(key: str, name: str, x: Any) -> Any:
@@ -120,14 +123,17 @@ def _marked(op: Operator, made: Any) -> Any:
 
 # ---- kernels of suanzi's own ---------------------------------------------------------------------
 
-_plans: dict[Any, tuple[Plan, tuple[int, ...], TorchTensor]] = {}
-"""By what a call depends on: its plan, which arguments are the operands, and what comes of it."""
+_LATER = object()
+"""What is not worth a kernel yet."""
 
 
 def _by_kernels(
     call: Call, plain: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
-    """Return what a kernel of suanzi's own gives; None where there is none for the call."""
+    """Return what a kernel of suanzi's own gives; None where there is none for the call.
+
+    Where PyTorch computes the first call of its kind, and a kernel the next, it is `_LATER`.
+    """
     op = call.op
     shared = f"kernel {op.kernel}"
     key = op.key if op.key in PLANNED or op.key in FAST else shared
@@ -135,12 +141,12 @@ def _by_kernels(
         planner = PLANNED.get(key)
         if key in _failing:
             return None
-        if planner is not None and not _is_worth(key, op.key, plain, args):
-            return None
+        if planner is not None and not _is_worth(key, op.key, plain, args, kwargs):
+            return _LATER
         plan = None if planner is None else planner(call, **plain)
         if plan is not None:
             made = plan.run(plan.operands)
-            _keep(plan, _marked(op, TorchTensor(made, call.device)), op.key, args, kwargs)
+            keep(plan, _marked(op, TorchTensor(made, call.device)), op.key, args, kwargs)
             return made
         quick = FAST.get(key) or FAST.get(shared)
         with torch.no_grad():
@@ -166,76 +172,24 @@ _once: set[Any] = set()
 """The calls that PyTorch computed once, by what they depend on."""
 
 
-def _is_worth(key: str, name: str, plain: Mapping[str, Any], args: tuple[Any, ...]) -> bool:
+def _is_worth(
+    key: str, name: str, plain: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> bool:
     """Return whether to compile: not for the first small call, if PyTorch gives the same bits."""
     if key not in ROUNDED or eager():
         return True
     if any(isinstance(x, torch.Tensor) and x.numel() >= MANY for x in plain.values()):
         return True
     try:
-        seen = _facts(name, args)
+        seen = facts(name, args, kwargs)
         if seen in _once:
             return True
     except TypeError:
         return False
-    if len(_once) >= _KEPT:
+    if len(_once) >= KEPT:
         _once.clear()
     _once.add(seen)
     return False
-
-
-def _keep(
-    plan: Plan, made: TorchTensor, key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> None:
-    """Keep a plan for calls that differ in their elements alone, and what it made as a model."""
-    plains = [x.plain if isinstance(x, TorchTensor) else None for x in args]
-    places: list[int] = []
-    for one in plan.operands:  # a tensor that was given twice has two places
-        places.append(next((i for i, x in enumerate(plains) if x is one and i not in places), -1))
-    is_twice = len({id(x) for x in plan.operands}) < len(plan.operands)
-    in_order, plan.operands = plan.in_order or not is_twice, []
-    if kwargs or -1 in places or not in_order or get_promotion().on_loss != "ignore":
-        return
-    try:
-        if len(_plans) >= _KEPT:
-            _plans.clear()
-        _plans[_facts(key, args)] = plan, tuple(places), made
-        assert made.likeness
-        made.destroy()
-    except TypeError:  # an argument that is not hashable
-        return
-
-
-def _facts(key: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what a plan depends on."""
-    parts = [key, get_promotion(), domains.chosen()]
-    for x in args:
-        kind = type(x)
-        if kind is TorchTensor:
-            parts.append(x._likeness or x.likeness)
-        elif kind is float or isinstance(x, float | complex | np.generic):
-            parts += (kind, repr(x))
-        else:
-            parts += (kind, x)
-    return tuple(parts)
-
-
-def again(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return the result of a call whose plan was kept, or NotImplemented."""
-    if kwargs:
-        return NotImplemented
-    try:
-        found = _plans.get(_facts(key, args))
-    except (TypeError, StatusError):
-        return NotImplemented
-    if found is None:
-        return NotImplemented
-    plan, places, like = found
-    try:
-        made = plan.run([args[i]._plain for i in places])
-    except (AttributeError, RuntimeError, MemoryError):
-        return NotImplemented  # what is wrong is found, and named, on the long way
-    return TorchTensor.made(made, like)
 
 
 def _device_of(op: Operator, arguments: Mapping[str, Any]) -> Device:
@@ -291,7 +245,7 @@ def _checked(op: Operator, device: Device, arguments: Mapping[str, Any]) -> tupl
         except StatusError as error:
             raise not_supported(op, device, str(error).rstrip(".")) from None
     if key is not None and rules.on_loss == "ignore":
-        if len(_calls) >= _KEPT:
+        if len(_calls) >= KEPT:
             _calls.clear()
         _calls[key] = call, like
     return call, like
@@ -436,6 +390,5 @@ def wrapped(device: Device, x: torch.Tensor) -> TorchTensor:
     return TorchTensor(x, device)
 
 
-os.register_at_fork(after_in_child=_plans.clear)  # what is then checked anew finds out
 declare_running(run, again)
 REPEATED[TorchTensor] = again

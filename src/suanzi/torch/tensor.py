@@ -232,7 +232,8 @@ class TorchTensor(Elsewhere):
         if name == "array_api:asarray" and args and isinstance(args[0], list | tuple):
             made = self._stacked(args[0], **given)
         else:
-            made = _Running.run(name, args, given)
+            made = _Running.again(name, args, given)
+            made = _Running.run(name, args, given) if made is NotImplemented else made
         return made if device is None else made.to_device(device)
 
     def _stacked(self, obj: Any, *, dtype: DTypeLike = None, copy: bool | None = None) -> Any:

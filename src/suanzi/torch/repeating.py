@@ -1,0 +1,156 @@
+"""Calls that differ from an earlier one in their elements alone: nothing is checked again.
+
+What a call depends on is the key: operator, rule set, dtypes, shapes, strides and devices of its
+tensors, and its other arguments. A kernel of suanzi's own has a plan; what PyTorch computes is a
+plan, too, which calls the operator's way with other tensors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import torch
+
+from suanzi.dtypes import DType
+from suanzi.promote.context import get_promotion
+from suanzi.resolve import domains
+from suanzi.status import StatusError
+from suanzi.torch.casts import cast
+from suanzi.torch.checking import attributes, signature
+from suanzi.torch.dtypes import SUANZI, TORCH
+from suanzi.torch.fast import Plan
+from suanzi.torch.tensor import TorchTensor
+from suanzi.torch.ways import Call, Way
+
+KEPT = 4096
+"""So many calls are kept."""
+plans: dict[Any, tuple[Plan, tuple[int, ...], TorchTensor]] = {}
+"""By what a call depends on: its plan, which arguments are the operands, and what comes of it."""
+_SIMPLE = (int, float, complex, str, type(None), DType, Enum, np.generic)
+os.register_at_fork(after_in_child=plans.clear)  # what is then checked anew finds out
+
+
+class WayPlan(Plan):
+    """A call that was checked, and the way of PyTorch that computes it."""
+
+    in_order = True
+    is_steady = False
+
+    def __init__(self, call: Call, way: Way, plain: Mapping[str, Any], made: torch.Tensor) -> None:
+        tensors = {name: x for name, x in plain.items() if isinstance(x, torch.Tensor)}
+        self.operands = list(tensors.values())
+        self.shape, self.strides = made.shape, made.stride()
+        self._call, self._way, self._names = call, way, tuple(tensors)
+        self._others = {name: x for name, x in plain.items() if name not in tensors}
+        self._result = call.result.dtype
+        self._dtype = TORCH[self._result]
+
+    def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
+        """Return the result for other tensors of the same dtypes, shapes and strides."""
+        try:
+            for x in plains:
+                if x.requires_grad:
+                    raise RuntimeError("no gradient is recorded")
+            given = dict(zip(self._names, plains, strict=True))
+            made: torch.Tensor = self._way(self._call, **given, **self._others)
+            if made.dtype is self._dtype:
+                return made
+            return cast(made, SUANZI[made.dtype], self._result)
+        except StatusError:
+            raise
+        except Exception as error:  # which the long way words
+            raise RuntimeError from error
+
+
+def facts(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what a plan depends on."""
+    parts = [key, get_promotion(), domains.chosen()]
+    if kwargs:
+        parts += kwargs
+        args = (*args, *kwargs.values())
+    for x in args:
+        kind = type(x)
+        if kind is TorchTensor:
+            parts.append(x._likeness or x.likeness)
+        elif kind is float or isinstance(x, float | complex | np.generic):
+            parts += (kind, repr(x))
+        else:
+            parts += (kind, x)
+    return tuple(parts)
+
+
+def again(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return the result of a call whose plan was kept, or NotImplemented."""
+    try:
+        found = plans.get(facts(key, args, kwargs))
+    except (TypeError, StatusError):
+        return NotImplemented
+    if found is None:
+        return NotImplemented
+    plan, places, like = found
+    if kwargs:
+        args = (*args, *kwargs.values())
+    try:
+        made = plan.run([args[i]._plain for i in places])
+    except (AttributeError, RuntimeError, MemoryError):
+        return NotImplemented  # what is wrong is found, and named, on the long way
+    if plan.is_steady or (made.shape == plan.shape and made.stride() == plan.strides):
+        return TorchTensor.made(made, like)
+    other = TorchTensor(made, like.device)
+    other.is_array_api = like.is_array_api
+    return other
+
+
+def keep(
+    plan: Plan, made: TorchTensor, key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> None:
+    """Keep a plan for calls that differ in their elements alone, and what it made as a model."""
+    given = (*args, *kwargs.values())
+    plains = [x.plain if isinstance(x, TorchTensor) else None for x in given]
+    places: list[int] = []
+    for one in plan.operands:  # a tensor that was given twice has two places
+        places.append(next((i for i, x in enumerate(plains) if x is one and i not in places), -1))
+    is_twice = len({id(x) for x in plan.operands}) < len(plan.operands)
+    in_order, plan.operands = (plan.in_order and not kwargs) or not is_twice, []
+    if -1 in places or not in_order or get_promotion().on_loss != "ignore":
+        return
+    if not _is_known(key, args, kwargs):
+        return
+    try:
+        if len(plans) >= KEPT:
+            plans.clear()
+        plans[facts(key, args, kwargs)] = plan, tuple(places), made
+        assert made.likeness
+        made.destroy()
+    except TypeError:  # an argument that is not hashable
+        return
+
+
+def keep_way(
+    call: Call, way: Way, plain: Mapping[str, Any], made: Any, args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Keep a call that PyTorch computed, if it depends on nothing but what the key has."""
+    key = call.op.key
+    if not isinstance(made, TorchTensor) or len(call.results) != 1:
+        return
+    tensor = made.plain
+    model = TorchTensor(tensor, call.device)
+    model.is_array_api = made.is_array_api
+    keep(WayPlan(call, way, plain, tensor), model, key, args, kwargs)
+
+
+def _is_known(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Return whether the key has all that a call depends on: not an axis that is on the device."""
+    whole = attributes(key)
+    named = (*zip(signature(key).parameters, args, strict=False), *kwargs.items())
+    return all(name not in whole if type(x) is TorchTensor else _is_simple(x) for name, x in named)
+
+
+def _is_simple(x: Any) -> bool:
+    """Return whether an argument never changes, and is compared by value."""
+    return all(map(_is_simple, x)) if type(x) is tuple else isinstance(x, _SIMPLE)
