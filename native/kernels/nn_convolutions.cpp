@@ -403,7 +403,12 @@ constexpr UnitLoops unit_loops() {
 }
 
 }  // namespace
+}  // namespace suanzi
 
-SUANZI_TABLE(ConvolutionKernels, convolution_kernels, {{make<f32>(), make<f64>()}, unit_loops()})
+#include "kernels/nn_convolutions_depthwise.inc"
+
+namespace suanzi {
+
+SUANZI_TABLE(ConvolutionKernels, convolution_kernels, {{make<f32>(), make<f64>()}, unit_loops(), depthwise_loop})
 
 }  // namespace suanzi

@@ -73,9 +73,22 @@ struct UnitLoops {
                       std::uint16_t* out);
 };
 
+// Lines of results of one channel, one behind the other, from rows of its input.
+struct DepthwiseLines {
+  const float* const* rows;       // of the input, from the first one that is read
+  std::int64_t down, apart;       // rows from a line of results to the next, and from a line of taps
+  std::int64_t stride, along;     // the same in a line; the stride is 1 or 2
+  std::int64_t high, wide;        // taps
+  std::int64_t first, in;         // where the first tap of a line begins; elements of a row, between zeros
+  const float *weights, *number;  // the latter is added to all, or null
+  float* out;
+  std::int64_t lines, width;
+};
+
 struct ConvolutionKernels {
   ConvolutionLoops of[2];
   UnitLoops unit;
+  void (*depthwise)(const DepthwiseLines& lines);  // null where there are no vectors of 16 numbers
 };
 
 }  // namespace suanzi

@@ -3,8 +3,7 @@
 // Threads share blocks of results: some lines of them. Of each, the columns are copied in blocks of about 256 products
 // that the second-level cache holds, multiplied in tiles and added up: an element is summed in the order of (channel,
 // tap) whatever block it is in. Where lines are fewer than threads, these share the copying of some blocks, and then
-// the rows of weights. Groups of few rows, as those of a depthwise convolution, are not worth columns: their sums are
-// made from the lines themselves.
+// the rows of weights. Groups of few rows are not worth columns: their sums are made from the lines themselves.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include "core/threads.h"
 #include "kernels/by_level.h"
 #include "ops/nn_convolutions_unit.h"
+#include "ops/nn_convolutions_ways.h"
 
 namespace suanzi {
 
@@ -349,6 +349,7 @@ bool run_shared(const Convolution& c, const Parts& parts, const ConvolutionLoops
 
 template <class T>
 bool run(const Convolution& c, bool by_unit) {
+  if (!by_unit && suits_depthwise(c)) return run_depthwise(c);
   const ConvolutionLoops& loops = convolution_kernels().of[sizeof(T) == 8];
   Parts parts(c, sizeof(T), loops.vectors * loops.lanes, by_unit);
   if (parts.shared && c.depth() > 0) return run_shared<T>(c, parts, loops);

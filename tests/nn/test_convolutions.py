@@ -101,6 +101,11 @@ SHAPES: list[tuple[Each, Each, Each, Each, Each, int]] = [
     ((2, 20, 11, 9), (6, 20, 1, 1), (2, 3), (0, 0), (1, 1), 1),
     ((1, 2, 6, 530), (3, 2, 2, 3), (1, 1), (0, 1), (1, 2), 1),  # a line in parts
     ((2, 6, 13, 18), (12, 1, 3, 3), (1, 2), (1, 1), (1, 1), 6),  # by the lines themselves
+    ((2, 5, 20, 37), (10, 1, 5, 5), (2, 2), (2, 2), (1, 1), 5),
+    ((1, 7, 3, 50), (7, 1, 7, 7), (1, 1), (3, 3), (1, 1), 7),
+    ((2, 3, 30, 33), (3, 1, 3, 3), (1, 1), (2, 2), (2, 2), 3),
+    ((2, 3, 11, 40), (3, 1, 2, 4), (1, 2), (0, 3), (1, 1), 3),
+    ((1, 9, 300), (9, 1, 4), (1,), (3,), (1,), 9),
     ((2, 8, 10, 12), (12, 4, 3, 2), (2, 1), (2, 1), (2, 3), 2),
     ((1, 40, 8, 9), (36, 20, 3, 3), (1, 1), (1, 1), (1, 1), 2),
     (
@@ -223,6 +228,26 @@ def test_threads_and_the_batch_change_no_bit(dtype: str, groups: int) -> None:
     back = exact(sz.nn.conv_transpose2d(x, w, stride=2, groups=groups))
     one = sz.nn.conv_transpose2d(x[3:4], w, stride=2, groups=groups)
     assert (exact(one) == back[3:4]).all()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+def test_channels_alone_have_the_same_bits_everywhere(dtype: str) -> None:
+    """In any layout, at any level, in any batch and on any number of threads."""
+    x, w, b = made(dtype, 3, 5, 40, 37), made(dtype, 5, 1, 3, 3), made(dtype, 5)
+    last = permuted(_core.row_major_copy(permuted(x, (0, 2, 3, 1))), (0, 3, 1, 2))
+    for stride in (1, 2):
+        how: Any = (stride, 1, 1, 5)
+        with threads(1):
+            wanted = exact(sz.nn.conv2d(x, w, b, *how))
+        for count in (2, 16):
+            with threads(count):
+                assert (exact(sz.nn.conv2d(x, w, b, *how)) == wanted).all()
+                assert (exact(sz.nn.conv2d(x[1:2], w, b, *how)) == wanted[1:2]).all()
+        assert (exact(sz.nn.conv2d(last, w, b, *how)) == wanted).all()
+        assert (exact(sz.nn.conv2d(turned(x), w, b, *how)) == wanted).all()
+        if "avx2" in _core.levels():  # which multiplies and adds in one operation, too
+            with at_level("avx2"):
+                assert (exact(sz.nn.conv2d(x, w, b, *how)) == wanted).all()
 
 
 @pytest.mark.parametrize("stride", [1, 2])
