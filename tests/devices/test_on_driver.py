@@ -33,6 +33,10 @@ class Driver:
     def __init__(self) -> None:
         self.images: list[bytes] = []
         self.starts: list[tuple[Any, ...]] = []
+        self.number: int | None = None
+        """Which operand is a number."""
+        self.given: list[list[int]] | None = None
+        """The first five values of each start, if these alone are wanted."""
         self.cuLaunchKernel = ENTRY(self.start)
 
     def cuModuleLoadData(self, module: Any, image: bytes) -> int:
@@ -56,7 +60,15 @@ class Driver:
         self.starts.append((function, grid, threads, shared, stream))
         if len(self.starts) == 1:
             return 201  # no context in this thread
+        if self.given is not None:
+            self.given.append([ctypes.c_int64.from_address(places[i]).value for i in range(5)])
+            return 0
         x, y, out = (P.from_address(places[i]).value for i in range(3))
+        if self.number is not None:
+            number = (ctypes.c_float * 8)(*[ctypes.c_float.from_address(places[self.number]).value])
+            number[1] = number[2] = number[0]
+            x, y = (P(y).value, ctypes.addressof(number)) if self.number == 0 else (
+                P(x).value, ctypes.addressof(number))  # fmt: skip
         n = ctypes.c_int32.from_address(places[3]).value
         for i in range(n):
             a, b, made = (ctypes.cast(at, Floats) for at in (x, y, out))
@@ -70,6 +82,9 @@ def double(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(driver, "_library", lambda: made)
     monkeypatch.setattr(driver, "stream", lambda device: 77)
     monkeypatch.setattr("suanzi.torch.triton.elements.stream", lambda device: 77)
+    monkeypatch.setattr("suanzi.torch.triton.steps.stream", lambda device: 77)
+    monkeypatch.setattr("suanzi.torch.triton.steps.has_several", lambda: False)
+    monkeypatch.setattr(running, "_failing", set())
     monkeypatch.setattr(driver, "has_several", lambda: False)
     monkeypatch.setattr(running, "usable", lambda kind: True)
     monkeypatch.setattr(running, "eager", lambda: True)
@@ -101,6 +116,39 @@ def test_a_call_is_compiled_loaded_and_started(
     assert double.images[0][:4] == b"\x7fELF"
     assert len(double.starts) == 5  # the refused one was repeated
     assert double.starts[-1] == (4711, (1, 1, 1), (128, 1, 1), 0, 77)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.filterwarnings("error")
+def test_a_number_is_a_parameter(
+    double: Driver, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suanzi.torch.triton.elements.is_quick", lambda place: True)
+    monkeypatch.setattr(
+        "suanzi.torch.triton.elements.quick_empty",
+        lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype),
+    )
+    double.number = number
+    x = sz.tensor([1, 2.5, 3], sz.float32, device="torch:cpu")
+    for value in (0.5, 0.5, -2.0):
+        made: Any = sz.add(x, value) if number else sz.add(value, x)
+        assert made.tolist() == [1 + value, 2.5 + value, 3 + value]
+    assert len(double.starts) == 4  # the refused one was repeated
+
+
+@pytest.mark.filterwarnings("error")
+def test_steps_are_started_with_addresses_and_sizes(double: Driver) -> None:
+    double.given = []
+    x = sz.tensor([[1.0] * 32] * 3, sz.float32, device="torch:cpu")
+    for _ in range(2):
+        made: Any = sz.nn.softmax(x)
+        places = [v.to_torch().data_ptr() for v in (x, made)]
+        assert double.given[-1] == [*places, 3, 2, 2]
+    assert len(double.starts) == 3
+    found: Any = sz.reduce(sz.zeros((9000, 2), device="torch:cpu"), "SUM", 0)
+    (first, between, *_), (again, last, *_) = double.given[-2:]
+    assert between == again
+    assert last == found.to_torch().data_ptr() != first
 
 
 def test_products_and_sums_are_not_contracted_and_quotients_are_ieee() -> None:

@@ -19,6 +19,7 @@ def _symbol(name: str, reflected: bool = False) -> Any:
             return NotImplemented  # the symbol means that namespace's function
         return self._of_symbol(name, (other, self) if reflected else (self, other))
 
+    binary.operator = name  # type: ignore[attr-defined]
     return binary
 
 

@@ -46,20 +46,22 @@ def by_parts(multiply: Callable[..., torch.Tensor], x: torch.Tensor, y: torch.Te
 
 
 _TENSOR_CORES = (dtypes.float16, dtypes.bfloat16)
+_REDUCED = {
+    torch.float16: "allow_fp16_reduced_precision_reduction",
+    torch.bfloat16: "allow_bf16_reduced_precision_reduction",
+}
 
 
 def _narrow(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> torch.Tensor:
     """Return a product of 16-bit floats that is summed in float32 and rounded once."""
-    names = [f"allow_{kind}_reduced_precision_reduction" for kind in ("fp16", "bf16")]
-    chosen = torch.backends.cuda.matmul
-    before = {name: getattr(chosen, name) for name in names}
-    for name in names:
-        setattr(chosen, name, False)
+    name, chosen = _REDUCED[operands[0].dtype], torch.backends.cuda.matmul
+    if not getattr(chosen, name):
+        return function(*operands)
+    setattr(chosen, name, False)
     try:
         return function(*operands)
     finally:
-        for name, value in before.items():
-            setattr(chosen, name, value)
+        setattr(chosen, name, True)
 
 
 def _product_dtype(call: Call) -> DType:

@@ -76,7 +76,9 @@ def facts(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[A
         kind = type(x)
         if kind is TorchTensor:
             parts.append(x._likeness or x.likeness)
-        elif kind is float or isinstance(x, float | complex | np.generic):
+        elif kind is float:
+            parts += (kind, x if x else repr(x))  # 0 and -0 are equal
+        elif kind is not int and isinstance(x, float | complex | np.generic):
             parts += (kind, repr(x))
         else:
             parts += (kind, x)

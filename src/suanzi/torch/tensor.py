@@ -298,6 +298,27 @@ class TorchTensor(Elsewhere):
         return _Running.run("negative", (self,), {}) if made is NotImplemented else made
 
 
+def _quick(symbol: Any) -> Any:
+    """Return the method of a symbol that tries first what was kept of an earlier call."""
+    name = symbol.operator
+
+    def binary(self: TorchTensor, other: Any) -> Any:
+        kind = type(other)
+        if (
+            (kind is TorchTensor and not other.is_array_api) or kind is float or kind is int
+        ) and not self.is_array_api and get_promotion() is not RULES:  # fmt: skip
+            made = _Running.again(name, (self, other), _NOTHING)
+            if made is not NotImplemented:
+                return made
+        return symbol(self, other)
+
+    return binary
+
+
+_NOTHING: dict[str, Any] = {}
+for _symbol in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
+                "xor", "eq", "ne", "lt", "le", "gt", "ge"):  # fmt: skip
+    setattr(TorchTensor, f"__{_symbol}__", _quick(getattr(TorchTensor, f"__{_symbol}__")))
 _likenesses: dict[tuple[Any, ...], int] = {}
 _numbers = count(1)
 _MOST_LIKENESSES = 1 << 16

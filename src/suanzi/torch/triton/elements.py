@@ -73,6 +73,9 @@ class ElementPlan(Plan):
         self._rest = (*found.sizes, *(s for row in found.strides for s in row))
         self._constants = dict(found.constants)
         self._are_numbers = [one.is_number for one in body.operands]
+        self._first = self._numbers[: self._are_numbers.index(False)]
+        self._then = self._numbers[len(self._first) :]
+        """The numbers before and after the tensor, where there is one tensor."""
         self._handles: dict[bool, Handle] = {}
         self._table = lookup() if lookup else None
         self._before = () if self._table is None else (self._table.data_ptr(),)
@@ -93,9 +96,17 @@ class ElementPlan(Plan):
             ):
                 return out
         elif len(plains) == 1:
-            x = plains[0].data_ptr()
+            x, first, then = plains[0].data_ptr(), self._first, self._then
             if not x & 15 and not self._start(
-                self._programs, 1, 1, stream(self._index), x, out.data_ptr(), *self._tail
+                self._programs,
+                1,
+                1,
+                stream(self._index),
+                *first,
+                x,
+                *then,
+                out.data_ptr(),
+                *self._tail,
             ):
                 return out
         return self._into(plains, out)
@@ -130,7 +141,8 @@ class ElementPlan(Plan):
         seen += [(size, n % 16 == 0) for n in self._rest]
         made = prepare(self._kernel, seen, self._constants, self._index, self._laid.warps)
         self._handles[aligned] = made
-        if aligned and self._error is None and not self._numbers and is_quick(self._place):
+        is_simple = not self._numbers or len(self._are_numbers) == len(self._numbers) + 1
+        if aligned and self._error is None and is_simple and is_quick(self._place):
             self._start = made.launcher
         return made
 

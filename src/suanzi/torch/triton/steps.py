@@ -14,7 +14,14 @@ from typing import Any
 import torch
 
 from suanzi.torch.fast import Plan
-from suanzi.torch.triton.driver import Handle, empty, has_several, stream
+from suanzi.torch.triton.driver import (
+    Handle,
+    empty,
+    has_several,
+    is_quick,
+    quick_empty,
+    stream,
+)
 from suanzi.torch.triton.launching import is_compiled, launch, pointer, prepare
 
 
@@ -24,7 +31,7 @@ class At(int):
 
 @dataclass(frozen=True)
 class Step:
-    """A kernel, its programs, its arguments with places for tensors, and its constants."""
+    """A kernel, its programs, its arguments, first the places of tensors, and its constants."""
 
     kernel: Any
     programs: int
@@ -45,10 +52,6 @@ class Memory:
     def steps(self) -> tuple[int, ...]:
         """The strides; by default in row-major order."""
         return self.strides or _row_major(self.shape)
-
-    def made(self, place: torch.device) -> torch.Tensor:
-        """Return it on a device."""
-        return empty(self.shape, self.steps, self.dtype, place)
 
 
 def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -76,40 +79,50 @@ class Steps(Plan):
         self._out, self._steps, self._between = out, steps, tuple(between)
         self._place = operands[0].device
         self._index = self._place.index or 0
-        self._ready: dict[int, list[tuple[Handle, int, list[Any]]]] = {}
+        self._is_started = is_compiled(steps[0].kernel) and not has_several()
+        self._is_quick = is_quick(self._place)
+        self._makings = [(one.shape, one.steps, one.dtype) for one in (out, *self._between)]
+        self._ready: dict[int, list[tuple[Handle, int, list[int], list[Any]]]] = {}
 
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
         """Return the result for tensors of the same dtypes, shapes and strides."""
-        out = self._out.made(self._place)
-        tensors = [*plains, out, *[one.made(self._place) for one in self._between]]
-        if not is_compiled(self._steps[0].kernel) or has_several():
+        if self._is_quick:
+            made = [quick_empty(*one) for one in self._makings]
+        else:
+            made = [empty(*one, self._place) for one in self._makings]
+        tensors = [*plains, *made]
+        if not self._is_started:
             for step in self._steps:
                 args = [tensors[x] if isinstance(x, At) else x for x in step.args]
                 launch(step.kernel, (step.programs,), args, step.constants, warps=step.warps)
-            return out
+            return made[0]
         addresses = [x.data_ptr() for x in tensors]
         low = 0
         for address in addresses[: len(plains)]:
             low |= address
         ready = self._ready.get(low & 15) or self._prepared(tensors, low & 15)
-        for handle, programs, values in ready:
-            given = [addresses[x] if type(x) is At else x for x in values]
-            code = handle.launcher(programs, 1, 1, stream(self._index), *given, 0, 0)
-            if code:
-                handle.start((programs, 1, 1), tuple(given))
-        return out
+        current = stream(self._index)
+        for handle, programs, places, values in ready:
+            given = [addresses[i] for i in places]
+            if handle.launcher(programs, 1, 1, current, *given, *values, 0, 0):
+                handle.start((programs, 1, 1), (*given, *values))
+        return made[0]
 
     def _prepared(
         self, tensors: list[torch.Tensor], low: int
-    ) -> list[tuple[Handle, int, list[Any]]]:
+    ) -> list[tuple[Handle, int, list[int], list[Any]]]:
         made = []
         for step in self._steps:
             seen: list[tuple[str, Any]] = []
-            values = []
+            places: list[int] = []
+            values: list[Any] = []
             for x in step.args:
                 if isinstance(x, At):
                     is_given = x < len(tensors) - 1 - len(self._between)
                     seen.append((pointer(tensors[x].dtype), not low or not is_given))
+                    assert not values, "tensors come first"
+                    places.append(x)
+                    continue
                 elif isinstance(x, float):
                     seen.append(("fp32", False))
                 elif x == 1:
@@ -119,6 +132,6 @@ class Steps(Plan):
                     seen.append(("i32" if -(2**31) <= x < 2**31 else "i64", x % 16 == 0))
                 values.append(x)
             handle = prepare(step.kernel, seen, step.constants, self._index, step.warps)
-            made.append((handle, step.programs, values))
+            made.append((handle, step.programs, places, values))
         self._ready[low] = made
         return made
