@@ -836,6 +836,11 @@ def nn_expert_order(indices: Any, experts: int) -> tuple[Tensor, Tensor, Tensor]
     How many of the indices of int64, in row-major order, are each number below `experts`; the positions of those of each number one after the other; and where each index is among them. Or the first position of one outside.
     """
 
+def nn_few_rows(x: Tensor, weight: Tensor, groups: list[tuple[int, int, int]], out: Tensor) -> bool:
+    """
+    The products of rows, dense, with matrices of the weight: of each group the number of its matrix, and where its rows begin and end. False where this machine, the dtype or the layout has no loop for few rows.
+    """
+
 def nn_quantise(x: Any, rows: int, columns: int, dtype: DType) -> tuple[Tensor, Tensor]:
     """
     Floats in row-major order, in blocks of the last two axes, by the largest magnitude of each; and the scales. Without columns, a block is as wide as a row.

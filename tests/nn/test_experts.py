@@ -165,6 +165,26 @@ def test_products_by_group_of_views_and_threads() -> None:
         assert (alone == plain[32 : 32 + size]).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(700, 530), (300, 1100), (1024, 33)], ids=str)
+def test_few_rows_have_the_bits_of_many(dtype: str, shape: tuple[int, int]) -> None:
+    x, weight = made(dtype, 100, shape[0]), made(dtype, 3, *shape)
+    every = exact(sz.nn.grouped_matmul(x, weight, [0, 100, 0]))
+    wanted = exact(x) @ exact(weight)[1]
+    bound = shape[0] * 2.0**-24 * (np.abs(exact(x)) @ np.abs(exact(weight)[1]))
+    bound += np.abs(wanted) * {"float32": 0, "float16": 2.0**-10, "bfloat16": 2.0**-7}[dtype]
+    gaps = sz.concat([weight, weight], 2)[:, :, : shape[1]]
+    for sizes in ([0, 1, 0], [3, 4, 5], [1, 8, 0], [7, 15, 2], [0, 16, 17], [3, 20, 1]):
+        first = slice(sizes[0], sizes[0] + sizes[1])
+        rows = sz.concat([x[50 : 50 + sizes[0]], x[: sizes[1]], x[70 : 70 + sizes[2]]], 0)
+        for count, given in ((1, weight), (3, gaps)):
+            with threads(count):
+                found = exact(sz.nn.grouped_matmul(rows, given, sizes))[first]
+            assert (np.abs(found - wanted[: sizes[1]]) <= bound[: sizes[1]]).all()
+            if _core.products_in_tiles():  # the bits of BLAS depend on the shape
+                assert (found == every[: sizes[1]]).all()
+
+
 def test_a_layer_of_experts_and_its_gradient_of_tokens() -> None:
     tokens, k, experts = 20, 2, 4
     x, weight = made("float64", tokens, 6), made("float64", experts, 6, 5)

@@ -187,7 +187,7 @@ def grouped_matmul(x: TensorLike, weight: TensorLike, group_sizes: Any) -> Tenso
     rows, matrices = found["x"], found["weight"]
     groups = _groups(op, found, group_sizes)
     made = _core.empty((rows.shape[0], matrices.shape[2]), rows.dtype)
-    for group, start, end in groups:
+    for group, start, end in _many_rows(rows, matrices, groups, made):
         if start < end:
             _core.copy_into(made[start:end], _product(rows[start:end], matrices[group]))
     return made
@@ -231,6 +231,22 @@ def grouped_matmul_bwd(
 
 _TILE, _LARGE = 16, 2**15
 """Rows of a tile, and the multiplications from which the core takes kernels of tiles."""
+
+_FEW = 16
+"""Rows that are multiplied by a matrix as it lies."""
+
+
+def _many_rows(
+    x: Tensor, weight: Tensor, groups: list[tuple[int, int, int]], made: Tensor
+) -> list[tuple[int, int, int]]:
+    """Compute the groups that have few rows, where there are kernels for it; return the others."""
+    inputs, outputs = weight.shape[1:]
+    few = [group for group in groups if group[1] < group[2] <= group[1] + _FEW]
+    if not few or outputs < _TILE or inputs * outputs * _TILE <= _LARGE:
+        return groups
+    if not _core.nn_few_rows(dense(x), weight, few, made):
+        return groups
+    return [group for group in groups if group[2] > group[1] + _FEW]
 
 
 def _product(rows: Tensor, matrix: Tensor) -> Tensor:
