@@ -1,211 +1,175 @@
 """Operators on a GPU against PyTorch (eager and compiled), CuPy and JAX, all in one run.
 
-    python benchmarks/accelerators.py --out accelerators.json      # cuda, 64M elements
+    python benchmarks/accelerators.py --out benchmarks/results/accelerators-nvidia-h200.json
+    python benchmarks/accelerators.py --rows 'softmax|sum' --libraries suanzi,torch
+    python benchmarks/accelerators.py --device cpu --quick     # whether every call runs
 
-Each row is one operator: the bytes that it must read and write, by the time of the fastest of
-several runs, in TB/s; a copy of PyTorch is the bound. Calls of 10 elements are timed without
-waiting, in microseconds. What a library lacks is left out.
+Each row is one operator (`accelerators_rows.py`): the bytes that it must read and write, by the
+time of a call, in TB/s; a copy of PyTorch is the bound. Products are in TFLOP/s. Four calls are
+made in a row and waited for, and the fastest of several rounds counts, so that what remains is the
+device's time. Calls of 10 elements are not waited for: microseconds on the host. Libraries that are
+not installed are left out; torch.compile and JAX compile until their seconds are spent.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import torch
+from accelerators_rows import Make, Row, elementwise, few, in_rows, of_models
 
 import suanzi as sz
 from suanzi import nn
 from suanzi.torch.provider import register
 from suanzi.torch.tensor import from_torch
 
-Make = Callable[[], Any]
+Wait = Callable[[Any], None]
+Library = tuple[Callable[..., Any], Wait, Any]
+"""How operands come to it, how it waits, and how calls are compiled."""
+NAMES: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "sz": sz, "nn": nn}
+AT_ONCE = 4
 
 
-def timed(call: Make, wait: Callable[[Any], None], runs: int) -> float:
-    """Return the seconds of the fastest run, each waited for."""
-    for _ in range(3):
-        wait(call())
+def of_call(call: Callable[[], Any], wait: Wait, rounds: int) -> float:
+    """Return the seconds of a call, of the fastest of several rounds."""
+    wait(call())
     best = float("inf")
-    for _ in range(runs):
+    for _ in range(rounds):
         start = time.perf_counter()
-        wait(call())
-        best = min(best, time.perf_counter() - start)
+        for _ in range(AT_ONCE):
+            made = call()
+        wait(made)
+        best = min(best, (time.perf_counter() - start) / AT_ONCE)
     return best
 
 
-def overhead(call: Make, wait: Callable[[Any], None], runs: int) -> float:
+def of_host(call: Callable[[], Any], wait: Wait, runs: int) -> float:
     """Return the seconds of a call that nothing waits for."""
-    for _ in range(10):
-        wait(call())
-    start = time.perf_counter()
-    for _ in range(runs):
-        made = call()
-    spent = (time.perf_counter() - start) / runs
-    wait(made)
-    return spent
+    best = float("inf")
+    for _ in range(4):
+        start = time.perf_counter()
+        for _ in range(runs):
+            made = call()
+        best = min(best, (time.perf_counter() - start) / runs)
+        wait(made)
+    return best
 
 
-def rows(n: int, device: str) -> dict[str, tuple[list[torch.Tensor], int, dict[str, Any]]]:
-    """Return for each row the operands, the bytes that move, and the call in each library."""
-    make = torch.Generator(device).manual_seed(1)
-
-    def normal(dtype: torch.dtype, *shape: int) -> torch.Tensor:
-        return torch.randn(shape or (n,), generator=make, device=device).to(dtype)
-
-    f32, f16, bf16, i8, i32 = torch.float32, torch.float16, torch.bfloat16, torch.int8, torch.int32
-    wide, side = 4096, 4096 if n >= 1 << 24 else 256
-    pair = {"suanzi": sz.add, **dict.fromkeys(("torch", "cupy", "jax"), lambda x, y: x + y)}
-    found: dict[str, tuple[list[torch.Tensor], int, dict[str, Any]]] = {}
-    for a, b, c in ((f32, f32, 4), (bf16, bf16, 2), (i8, f16, 2), (f16, bf16, 4), (i32, f32, 4)):
-        name = f"add {str(a)[6:]} + {str(b)[6:]}"
-        found[name] = ([normal(a), normal(b)], n * (a.itemsize + b.itemsize + c), pair)
-    for name, dtype in (("exp", f32), ("sqrt", f32), ("exp", bf16), ("tanh", f16), ("tan", f32)):
-        found[f"{name} {str(dtype)[6:]}"] = (
-            [normal(dtype).abs()],
-            2 * dtype.itemsize * n,
-            {
-                "suanzi": getattr(sz, name),
-                "torch": getattr(torch, name),
-                "cupy": lambda x, name=name: _cupy(name)(x),
-                "jax": lambda x, name=name: _jax(name)(x),
-            },
-        )
-    names = {"pow": ("pow", "power"), "less": ("less", "less"), "mod": ("remainder", "remainder")}
-    for name, (own, peers) in names.items():
-        found[f"{name} float32"] = (
-            [normal(f32).abs(), normal(f32)],
-            (9 if name == "less" else 12) * n,
-            {
-                "suanzi": getattr(sz, name),
-                "torch": getattr(torch, own),
-                "cupy": lambda x, y, name=peers: _cupy(name)(x, y),
-                "jax": lambda x, y, name=peers: _jax(name)(x, y),
-            },
-        )
-    whole = normal(f32, n // wide, wide)
-    found["add a row float32"] = ([whole, normal(f32, wide)], 8 * n, pair)
-    if n == wide * wide * 4:
-        whole = whole.reshape(2 * wide, 2 * wide)
-        found["add transposed float32"] = ([whole, whole.T], 12 * n, pair)
-    for dtype in (f32, bf16):
-        x, size = normal(dtype, n // wide, wide), 2 * n * dtype.itemsize
-        kind = str(dtype)[6:]
-        found[f"softmax {kind}"] = (
-            [x],
-            size,
-            {
-                "suanzi": nn.softmax,
-                "torch": lambda x: torch.softmax(x, -1),
-                "jax": lambda x: __import__("jax").nn.softmax(x),
-            },
-        )
-        found[f"layer_norm {kind}"] = (
-            [x],
-            size,
-            {
-                "suanzi": lambda x: nn.layer_norm(x, wide),
-                "torch": lambda x: torch.nn.functional.layer_norm(x, (wide,)),
-            },
-        )
-        found[f"sum along 0 {kind}"] = (
-            [x],
-            n * dtype.itemsize,
-            {
-                "suanzi": lambda x: sz.reduce(x, "SUM", 0),
-                "torch": lambda x: x.sum(0),
-                "cupy": lambda x: x.sum(0),
-                "jax": lambda x: x.sum(0),
-            },
-        )
-        found[f"cumsum {kind}"] = (
-            [x],
-            size,
-            {
-                "suanzi": lambda x: sz.cumsum(x, 1),
-                "torch": lambda x: torch.cumsum(x, 1),
-                "cupy": lambda x: x.cumsum(1),
-                "jax": lambda x: x.cumsum(1),
-            },
-        )
-    square = [normal(bf16, side, side) for _ in range(2)]
-    found[f"matmul bfloat16 {side}"] = (
-        square,
-        3 * 2 * side**2,
-        {"suanzi": sz.matmul, "torch": torch.matmul, "jax": lambda x, y: x @ y},
-    )
-    return found  # fmt: skip
-
-
-def _cupy(name: str) -> Any:
-    return getattr(__import__("cupy"), name)
-
-
-def _jax(name: str) -> Any:
-    return getattr(__import__("jax").numpy, name)
-
-
-def libraries(device: str) -> dict[str, tuple[Callable[..., Any], Callable[[Any], None], Any]]:
-    """Return for each library how operands come to it, how it waits, and how calls are compiled."""
+def libraries(device: str) -> dict[str, Library]:
+    """Return the libraries that are installed."""
 
     def wait(_: Any) -> None:
-        torch.accelerator.synchronize() if device != "cpu" else None
+        if device != "cpu":
+            torch.accelerator.synchronize()
 
-    found: dict[str, Any] = {
+    found: dict[str, Library] = {
         "suanzi": (from_torch, wait, None),
         "torch": (lambda x: x, wait, None),
         "torch.compile": (lambda x: x, wait, torch.compile),
     }
+    if device == "cpu":  # of which CuPy has none, and JAX another
+        return found
     try:
         import cupy
 
+        NAMES["cp"] = cupy
         found["cupy"] = (cupy.from_dlpack, lambda _: cupy.cuda.Device().synchronize(), None)
     except ImportError:
         pass
     try:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         import jax
 
+        NAMES.update(jax=jax, jnp=jax.numpy)
         found["jax"] = (jax.dlpack.from_dlpack, lambda x: x.block_until_ready(), jax.jit)
     except ImportError:
         pass
     return found
 
 
-def measure(n: int, device: str, runs: int, asked: str, limit: float) -> dict[str, Any]:
-    """Return the table: rows by name, each with the results of the libraries.
+def called(text: str, count: int) -> Callable[..., Any]:
+    """Return the function of an expression of so many operands."""
+    made: Callable[..., Any] = eval(f"lambda {', '.join('abc'[:count])}: {text}", NAMES)
+    return made
 
-    After `limit` seconds nothing more is compiled by torch.compile.
-    """
-    end = time.monotonic() + limit
-    known = {k: one for k, one in libraries(device).items() if not asked or k in asked.split(",")}
-    source = torch.randn(n, device=device)
-    wait = libraries(device)["torch"][1]
-    table: dict[str, Any] = {"copy": {"torch": 8 * n / timed(source.clone, wait, runs) / 1e12}}
-    for name, (operands, size, calls) in rows(n, device).items():
-        table[name] = {}
-        for library, (take, waits, compiled) in known.items():
-            call = calls.get(library.partition(".")[0])
-            if call is None or (compiled is torch.compile and time.monotonic() > end):
+
+class Budget:
+    """The seconds that a library has to compile in; one that was not named has no end."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self._left = seconds
+
+    def allows(self, library: str) -> bool:
+        """Return whether there is time left."""
+        return self._left.get(library, 1.0) > 0
+
+    def spend(self, library: str, seconds: float) -> None:
+        """Take time away."""
+        if library in self._left:
+            self._left[library] -= seconds
+
+
+def measured(
+    row: Row, library: str, known: Library, given: tuple[torch.Tensor, ...], rounds: int
+) -> float | str:
+    """Return what a library reaches in a row, or why it does not."""
+    take, wait, compiled = known
+    try:
+        operands = [take(x) for x in given]
+        call = called(row.calls[library.partition(".")[0]], len(operands))
+        ready = compiled(call) if compiled else call
+        for _ in range(3):  # the second call of a kind compiles kernels of suanzi's
+            wait(ready(*operands))
+        if row.unit == "us":
+            return 1e6 * of_host(lambda: ready(*operands), wait, 100 * rounds)
+        return row.work / of_call(lambda: ready(*operands), wait, rounds) / 1e12
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:80]}"
+
+
+def measure(
+    rows: Iterator[Row], chosen: dict[str, Library], rounds: int, budget: Budget
+) -> dict[str, dict[str, Any]]:
+    """Return the table: rows by name, each with its unit and the results of libraries."""
+    table: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        given = row.operands()
+        found = table[row.name] = {"unit": row.unit}
+        for library, known in chosen.items():
+            if not row.calls.get(library.partition(".")[0]) or (
+                library == "torch.compile" and not row.is_compiled
+            ):
                 continue
-            try:
-                given = [take(x) for x in operands]
-                ready = compiled(call) if compiled else call
-                made = timed(lambda: ready(*given), waits, runs)  # noqa: B023
-                table[name][library] = size / made / 1e12
-            except Exception as error:
-                table[name][library] = f"{type(error).__name__}: {str(error)[:80]}"
-    few = [torch.ones(10, device=device) for _ in range(2)]
-    table["call of 10 elements, us"] = {
-        library: 1e6 * overhead(lambda: calls(*given), waits, 2000)  # noqa: B023
-        for library, (take, waits, _) in known.items() if library != "torch.compile"
-        for given in [[take(x) for x in few]]
-        for calls in [sz.add if library == "suanzi" else lambda x, y: x + y]
-    }  # fmt: skip
+            if not budget.allows(library):
+                continue
+            start = time.monotonic()
+            found[library] = measured(row, library, known, given, rounds)
+            budget.spend(library, time.monotonic() - start)
+        del given
     return table
+
+
+def all_rows(n: int, device: str, chosen: str) -> Iterator[Row]:
+    """Yield the rows whose names a pattern is found in."""
+    make = Make(device)
+
+    def copy() -> Iterator[Row]:
+        for dtype in (torch.float32, torch.bfloat16):
+            name = f"copy {str(dtype).removeprefix('torch.')}"
+            yield Row(name, lambda dtype=dtype: (make.normal(dtype, n),), 2 * n * dtype.itemsize,
+                      {"torch": "a.clone()"})  # fmt: skip
+
+    groups = chain(copy(), elementwise(n, make), in_rows(n, make), of_models(n, make), few(make))
+    return (row for row in groups if re.search(chosen, row.name))
 
 
 def described(device: str) -> str:
@@ -214,8 +178,8 @@ def described(device: str) -> str:
     if device.startswith("cuda"):
         facts.insert(0, f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}")
         try:
-            with open("/proc/driver/nvidia/version") as file:
-                facts.insert(1, "driver " + file.readline().split("  ")[1].split()[0])
+            line = Path("/proc/driver/nvidia/version").read_text("utf-8").splitlines()[0]
+            facts.insert(1, "driver " + line.split("  ")[1].split()[0])
         except (OSError, IndexError):
             pass
     for name in ("triton", "cupy", "jax"):
@@ -226,30 +190,52 @@ def described(device: str) -> str:
     return ", ".join(facts)
 
 
+def printed(table: dict[str, dict[str, Any]], names: list[str]) -> Iterator[str]:
+    """Yield the lines of the table in Markdown; above 1, suanzi is faster than PyTorch."""
+    yield "| operator | unit | " + " | ".join(names) + " | suanzi / torch |"
+    yield "|---" * (len(names) + 3) + "|"
+    for name, found in table.items():
+        cells = [found.get(one, "") for one in names]
+        shown = [f"{x:.3g}" if isinstance(x, float) else x for x in cells]
+        yield f"| {name} | {found['unit']} | {' | '.join(shown)} | {_ratio(found)} |"
+
+
+def _ratio(found: dict[str, Any]) -> str:
+    own, peer = found.get("suanzi"), found.get("torch")
+    if not isinstance(own, float) or not isinstance(peer, float):
+        return ""
+    return f"{peer / own if found['unit'] == 'us' else own / peer:.2f}"
+
+
 def main() -> None:
     """Print the table in Markdown, and write it as JSON."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--device", default="cuda")
     asked.add_argument("--elements", type=int, default=1 << 26)
-    asked.add_argument("--runs", type=int, default=10)
+    asked.add_argument("--rounds", type=int, default=4)
+    asked.add_argument("--rows", default="", help="a pattern that is found in their names")
     asked.add_argument("--libraries", default="", help="suanzi,torch,torch.compile,cupy,jax")
-    asked.add_argument("--compile-seconds", type=float, default=600)
+    asked.add_argument("--compile-seconds", type=float, default=25)
+    asked.add_argument("--quick", action="store_true", help="few elements, one round, no compiler")
     asked.add_argument("--out")
     options = asked.parse_args()
+    if options.quick:
+        options.elements, options.rounds, options.compile_seconds = 1 << 16, 1, 0
+        torch.set_num_threads(1)
     register()
-    table = measure(options.elements, options.device, options.runs, options.libraries,
-                    options.compile_seconds)  # fmt: skip
-    names = list(libraries(options.device))
-    print(described(options.device))
-    print(f"| {options.elements} elements | " + " | ".join(names) + " |")
-    print("|---" * (len(names) + 1) + "|")
-    for name, found in table.items():
-        cells = [found.get(one, "") for one in names]
-        shown = [f"{x:.2f}" if isinstance(x, float) else x for x in cells]
-        print(f"| {name} | " + " | ".join(shown) + " |")
+    known = libraries(options.device)
+    names = options.libraries.split(",") if options.libraries else list(known)
+    budget = Budget(dict.fromkeys(("torch.compile", "jax"), options.compile_seconds))
+    rows = all_rows(options.elements, options.device, options.rows)
+    start = time.monotonic()
+    table = measure(rows, {one: known[one] for one in names}, options.rounds, budget)
+    print(f"{described(options.device)}; {options.elements} elements; "
+          f"{time.monotonic() - start:.0f} s")  # fmt: skip
+    print("\n".join(printed(table, names)))
     if options.out:
-        with open(options.out, "w") as file:
-            json.dump({"machine": described(options.device), "table": table}, file, indent=1)
+        facts = {"machine": described(options.device), "elements": options.elements}
+        text = json.dumps({**facts, "table": table}, indent=1) + "\n"
+        Path(options.out).write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -156,3 +159,23 @@ def test_every_measured_row_has_a_category(path: Path) -> None:
     rows = json.loads(path.read_text("utf-8")).get("rows", [])  # others measure no times
     sorted_in = sum(len(speed.of(rows, pattern)) for pattern in speed.CATEGORIES)
     assert sorted_in == len(rows)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_every_row_of_accelerators_runs(tmp_path: Path) -> None:
+    """On PyTorch's CPU, whose results have no meaning; a library that is missing is left out."""
+    out = tmp_path / "rows.json"
+    words = ("--device", "cpu", "--quick", "--out", str(out))
+    done = subprocess.run(
+        [sys.executable, ROOT / "benchmarks" / "accelerators.py", *words],
+        capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    table = json.loads(out.read_text("utf-8"))["table"]
+    for name, found in table.items():
+        peers = [found.get(one) for one in ("suanzi", "torch")]
+        assert all(isinstance(x, float) for x in peers[name.startswith("copy") :]), (name, found)
+    assert len(table) > 90
+    assert done.stdout.count("| suanzi / torch |") == 1
+    assert len(done.stdout.splitlines()) == len(table) + 3
