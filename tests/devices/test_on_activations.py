@@ -117,9 +117,10 @@ LIMITS = {"softsign": (-1, 1), "sigmoid": (0, 1), "hardsigmoid": (0, 1), "erf": 
 
 
 def numbers(count: int = 300) -> Any:
-    """Return float32 of many sizes, and special values."""
-    near = RNG.standard_normal(count) * 3
-    far = RNG.choice([-1, 1], count) * 10.0 ** RNG.uniform(-40, 3, count)
+    """Return float32 of many sizes, and special values: the same ones in every test."""
+    rng = np.random.default_rng(count)
+    near = rng.standard_normal(count) * 3
+    far = rng.choice([-1, 1], count) * 10.0 ** rng.uniform(-40, 3, count)
     return np.concatenate([near, far, SPECIAL]).astype(np.float32)
 
 
@@ -201,6 +202,9 @@ OPTIONS = [*((name, {}) for name in ONE), ("gelu", {"approximate": "tanh"}),
            ("elu", {"alpha": 0.3})]  # fmt: skip
 
 
+PARTS = pytest.mark.parametrize("part", range(4))
+
+
 def every(dt: Any) -> sz.Tensor:
     """Return numbers of 16 bits: all of them on a GPU, else some of every kind."""
     from suanzi.torch.triton.elements import every_16_bits
@@ -217,15 +221,18 @@ def differing(wanted: sz.Tensor, got: sz.Tensor) -> Any:
 
 
 @with_kernels
+@PARTS
 @pytest.mark.parametrize("dt", [sz.float16, sz.bfloat16], ids=str)
-def test_numbers_of_16_bits_have_the_cpus_bits(device: str, used: list[str], dt: Any) -> None:
+def test_numbers_of_16_bits_have_the_cpus_bits(
+    device: str, used: list[str], dt: Any, part: int
+) -> None:
     x = every(dt)
     there = x.to_device(device)
-    for name, given in OPTIONS:
+    for name, given in OPTIONS[part::4]:
         function = getattr(nn, name)
         bad = differing(function(x, **given), function(there, **given))
         assert not bad.any(), (name, given, sz.cast(x, sz.float32).numpy()[bad][:9])
-    assert len(used) == len(OPTIONS)
+    assert len(used) == len(OPTIONS[part::4])
 
 
 @with_kernels
@@ -257,39 +264,58 @@ def near(wanted: Any, got: Any, ulps: float) -> None:
         assert (b.dtype, b.shape) == (a.dtype, a.shape)
         x, y = (sz.cast(v, sz.float64).numpy() for v in (a, b.to_host()))
         eps = sz.finfo(a.dtype).eps
+        size = np.maximum(np.abs(x), 2.0**-1 if eps < 1e-6 else 2.0**-5)
         with np.errstate(invalid="ignore"):
-            close = np.abs(x - y) <= ulps * eps * np.maximum(np.abs(x), 2.0**-5) + 2.0**-24 * (
-                a.dtype is sz.float16)  # fmt: skip
+            close = np.abs(x - y) <= ulps * eps * size + 2.0**-24 * (a.dtype is sz.float16)
         close |= (x == y) | (np.isnan(x) & np.isnan(y))
         assert close.all(), (x[~close][:5], y[~close][:5])
 
 
+def triple(dt: Any, device: str) -> tuple[Any, Any, float]:
+    """Return a gradient, numbers and what they gate, the same on a device, and a tolerance."""
+    x = numbers(90)
+    g, up = np.random.default_rng(3).standard_normal((2, *x.shape)) * 3
+    here = [sz.cast(sz.tensor(v), dt) for v in (g, x, up)]
+    return here, [v.to_device(device) for v in here], 40.0 if dt is sz.float32 else 2.0
+
+
+@with_kernels
+@PARTS
+@pytest.mark.parametrize("dt", [sz.float32, sz.float16, sz.bfloat16], ids=str)
+def test_gradients(device: str, used: list[str], dt: Any, part: int) -> None:
+    here, there, ulps = triple(dt, device)
+    for name, given in OPTIONS[part::4]:
+        function = getattr(nn, f"{name}_bwd")
+        near(function(*here[:2], **given), function(*there[:2], **given), ulps)
+    assert len(used) == len(OPTIONS[part::4])
+
+
 @with_kernels
 @pytest.mark.parametrize("dt", [sz.float32, sz.float16, sz.bfloat16], ids=str)
-def test_gradients_and_products(device: str, used: list[str], dt: Any) -> None:
-    x, g, up = (sz.cast(sz.tensor(numbers(90)), dt) for _ in range(3))
-    g, up = (sz.cast(sz.tensor(RNG.standard_normal(v.shape) * 3), dt) for v in (g, up))
-    there = [v.to_device(device) for v in (g, x, up)]
-    ulps = 40.0 if dt is sz.float32 else 2.0
-    for name, given in OPTIONS:
-        function = getattr(nn, f"{name}_bwd")
-        near(function(g, x, **given), function(*there[:2], **given), ulps)
+def test_products_with_gates(device: str, used: list[str], dt: Any) -> None:
+    (g, x, up), there, ulps = triple(dt, device)
     for given in ({}, {"approximate": "tanh"}):
         near(nn.geglu(x, up, **given), nn.geglu(*there[1:], **given), ulps)
         near(nn.geglu_bwd(g, x, up, **given), nn.geglu_bwd(*there, **given), ulps)
     near(nn.swiglu(x, up), nn.swiglu(*there[1:]), ulps)
     near(nn.swiglu_bwd(g, x, up), nn.swiglu_bwd(*there), ulps)
-    assert len(used) == len(OPTIONS) + 6
+    assert len(used) == 6
+
+
+@with_kernels
+@pytest.mark.parametrize("dt", [sz.float32, sz.float16, sz.bfloat16], ids=str)
+def test_halves(device: str, used: list[str], dt: Any) -> None:
+    (g, x, up), _, ulps = triple(dt, device)
     both, n = sz.concat([up, x], 0), x.shape[0]
-    for shape, grad, axis in (((2, n), (1, n), 0), ((2, n // 3, 3), (1, n // 3, 3), -3)):
-        pair, part = both.reshape(shape), g.reshape(grad)
+    rows, part = x[: n // 6 * 6].reshape(-1, 6), g[: n // 6 * 3].reshape(-1, 3)
+    for pair, grad, axis in (
+        (both.reshape(2, n), g.reshape(1, n), 0), (rows, part, -1),
+        (both.reshape(2, n // 3, 3), g.reshape(1, n // 3, 3), -3), (rows[:, ::-1], part, 1),
+    ):  # fmt: skip
         near(nn.glu(pair, axis), nn.glu(pair.to_device(device), axis), ulps)
-        gradient = nn.glu_bwd(part.to_device(device), pair.to_device(device), axis)
-        near(nn.glu_bwd(part, pair, axis), gradient, ulps)
-    rows = x[: n // 6 * 6].reshape(-1, 6)
-    part = sz.contiguous(g[: n // 6 * 3].reshape(-1, 3))
-    near(nn.glu(rows), nn.glu(rows.to_device(device)), ulps)
-    near(nn.glu_bwd(part, rows), nn.glu_bwd(part.to_device(device), rows.to_device(device)), ulps)
+        made = nn.glu_bwd(grad.to_device(device), pair.to_device(device), axis)
+        near(nn.glu_bwd(grad, pair, axis), made, ulps)
+    assert used.count("nn:glu") == used.count("nn:glu_bwd") == 4
 
 
 @with_kernels
