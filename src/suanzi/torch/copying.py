@@ -259,18 +259,24 @@ def _coordinates(call: Call, input: torch.Tensor, index: torch.Tensor) -> list[t
     if call.dtypes["index"] is dtypes.uint64:
         wide = torch.where(wide < 0, 2**62, wide)  # beyond every axis
     found = [wide] if wide.dim() == 1 else list(torch.unbind(wide, -1))
-    title, sizes = call.op.title, tuple(input.shape[: len(found)])
+    sizes = tuple(input.shape[: len(found)])
     safe = []
     bad = torch.zeros((), dtype=torch.bool, device=call.place)
     for one, n in zip(found, sizes, strict=True):
         out = (one < 0) | (one >= n)
         bad = bad | out.any()
         safe.append(torch.where(out, 0, one))
-    pending.add(bad, lambda: InvalidArgument(
-        f"{title}: index contains a number out of range for axes of sizes {sizes}; indices are "
-        "from 0 to less than the size."
-    ))  # fmt: skip
+    pending.add(bad, outside_of(call, sizes))
     return safe
+
+
+def outside_of(call: Call, sizes: tuple[int, ...]) -> Callable[[], InvalidArgument]:
+    """Return what makes the error of an index out of range along an axis."""
+    words = (
+        f"index contains a number out of range for axes of sizes {sizes}; indices are from 0 to "
+        "less than the size."
+    )
+    return lambda: InvalidArgument(f"{call.op.title}: {words}")
 
 
 @way("gather")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
@@ -21,14 +22,17 @@ def within(call: Call, indices: Lanes, count: int, what: str = "rows") -> Lanes:
     """Return indices as int64; those out of range are reported, and 0."""
     found = indices.view(torch.int64) if indices.dtype is torch.uint64 else indices.long()
     bad = (found < 0) | (found >= count)
-    allowed = f"from 0 to {count - 1}" if count else f"none: there are no {what}"
-    title = call.op.title
-    pending.add(bad.any(), lambda: OutOfRange(
-        f"{title}: indices contains a number out of range; an index must be {allowed}."
-    ))  # fmt: skip
+    pending.add(bad.any(), outside(call, count, what))
     if not count and found.numel():
         pending.check(found.device)
     return torch.where(bad, 0, found)
+
+
+def outside(call: Call, count: int, what: str = "rows") -> Callable[[], OutOfRange]:
+    """Return what makes the error of an index out of range."""
+    allowed = f"from 0 to {count - 1}" if count else f"none: there are no {what}"
+    words = f"indices contains a number out of range; an index must be {allowed}."
+    return lambda: OutOfRange(f"{call.op.title}: {words}")
 
 
 @composed("nn:embedding", double=False)

@@ -37,6 +37,7 @@ from suanzi.torch.triton import (  # noqa: F401
     reducing,
     scanning,
     softmaxes,
+    tables,
     turning,
 )
 from suanzi.torch.triton.launching import launch

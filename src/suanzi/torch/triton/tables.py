@@ -1,0 +1,159 @@
+"""Rows of tables by indices: `embedding`, `gather` and `take` in one kernel.
+
+A program copies a tile of some rows, or a part of one, as integers of the same bits, in vectors of
+16 bytes where rows allow it. Indices are checked on the way; those out of range set the flag of the
+call, and are 0.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from suanzi.status import StatusError
+from suanzi.torch import pending
+from suanzi.torch.copying import outside_of
+from suanzi.torch.dtypes import carried
+from suanzi.torch.fast import fast
+from suanzi.torch.nn_tables import outside
+from suanzi.torch.subscripts import out_of_range
+from suanzi.torch.triton.launching import launch
+from suanzi.torch.triton.tiles import unit_of
+from suanzi.torch.ways import Call
+
+_BYTES = 8192
+"""Bytes of a tile."""
+_MOST = 3
+"""Axes that indices may pick from."""
+
+
+@triton.jit
+def _checked(one, n, flag, inside, FROM_END: tl.constexpr):
+    """Return an index along an axis; of those out of range 0, and the flag is set."""
+    if FROM_END:
+        one = tl.where(one < 0, one + n, one)
+    bad = ((one < 0) | (one >= n)) & inside
+    tl.store(flag + tl.zeros_like(bad.to(tl.int32)), bad.to(tl.uint8), bad)
+    return tl.where(bad, 0, one)
+
+
+@triton.jit
+def _rows(table, index, out, flag, count, many, units, parts, outer, n0, step0, n1, step1, n2,
+          step2, PICKED: tl.constexpr, FROM_END: tl.constexpr, AGAIN: tl.constexpr,
+          UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    """`AGAIN`: the same `many` indices for each of some tables, `outer` apart."""
+    n = units * UNIT
+    program = tl.program_id(0).to(tl.int64)
+    row = program // parts * ROWS + tl.arange(0, ROWS)
+    column = program % parts * BLOCK + tl.arange(0, BLOCK)
+    inside = row < count
+    at = row % many if AGAIN else row
+    one = tl.load(index + at * PICKED, inside, 0).to(tl.int64)
+    start = _checked(one, n0, flag, inside, FROM_END) * step0 * UNIT
+    if PICKED > 1:
+        one = tl.load(index + at * PICKED + 1, inside, 0).to(tl.int64)
+        start += _checked(one, n1, flag, inside, FROM_END) * step1 * UNIT
+    if PICKED > 2:
+        one = tl.load(index + at * PICKED + 2, inside, 0).to(tl.int64)
+        start += _checked(one, n2, flag, inside, FROM_END) * step2 * UNIT
+    if AGAIN:
+        start += row // many * outer * UNIT
+    here = inside[:, None] & (column < n)[None, :]
+    found = tl.load(table + start[:, None] + column[None, :], here)
+    tl.store(out + row[:, None] * n + column[None, :], found, here)
+
+
+def _picked(
+    call: Call, table: torch.Tensor, index: torch.Tensor, picked: int, shape: tuple[int, ...],
+    error: Callable[[], StatusError], axis: int = 0, from_end: bool = False,
+) -> torch.Tensor | None:  # fmt: skip
+    """Return rows of a table, in a new tensor of a shape; `axis` is the first that is picked from.
+
+    What follows the axes that are picked from has no gaps.
+    """
+    rest = table.shape[axis + picked :]
+    n, many = math.prod(rest), index.numel() // picked
+    count = math.prod(table.shape[:axis]) * many
+    sizes = table.shape[axis : axis + picked]
+    if not count or not n or not all(sizes) or picked > _MOST or table.is_complex():
+        return None
+    if not _is_dense(table, axis, picked):
+        table = table.contiguous()
+    steps = table.stride()[axis : axis + picked]
+    outer = table.stride(axis - 1) if axis else 0
+    unit = unit_of(n, outer, *steps)
+    out = torch.empty(shape, dtype=table.dtype, device=call.place)
+    most = _BYTES // table.dtype.itemsize
+    block = min(int(triton.next_power_of_2(n)), most)
+    rows, parts = most // block, triton.cdiv(n, block)
+    flag = pending.slot(call.place, error)
+    pairs = [v for size, step in zip(sizes, steps, strict=True) for v in (size, step // unit)]
+    pairs += [0] * (2 * _MOST - len(pairs))
+    launch(_rows, (triton.cdiv(count, rows) * parts,),
+           [_as_integers(table), index.contiguous(), _as_integers(out), flag, count, many,
+            n // unit, parts, outer // unit, *pairs],
+           {"PICKED": picked, "FROM_END": from_end, "AGAIN": axis > 0, "UNIT": unit, "ROWS": rows,
+            "BLOCK": block})  # fmt: skip
+    return out
+
+
+def _as_integers(x: torch.Tensor) -> torch.Tensor:
+    return x.view(torch.uint8) if x.dtype is torch.bool else carried(x)
+
+
+def _is_dense(x: torch.Tensor, axis: int, picked: int) -> bool:
+    """Return whether what follows the picked axes has no gaps, and what precedes them is one."""
+    step = 1
+    for d in reversed(range(axis + picked, x.dim())):
+        if x.shape[d] != 1 and x.stride(d) != step:
+            return False
+        step *= x.shape[d]
+    before = range(axis - 1)
+    return all(x.stride(d) == x.stride(d + 1) * x.shape[d + 1] for d in before)
+
+
+def _indices(x: torch.Tensor) -> torch.Tensor | None:
+    """Return indices that kernels take: no floats, and bits as integers have them."""
+    return None if x.dtype is torch.bool or x.is_floating_point() else x
+
+
+@fast("nn:embedding")
+def embedding(
+    call: Call, weight: torch.Tensor, indices: torch.Tensor, padding_idx: Any
+) -> torch.Tensor | None:
+    """Return the rows of a table."""
+    at = _indices(indices) if isinstance(indices, torch.Tensor) else None
+    if at is None or call.dtypes["weight"] is not call.result.dtype:
+        return None
+    shape = *indices.shape, weight.shape[1]
+    return _picked(call, weight, at, 1, shape, outside(call, weight.shape[0]))
+
+
+@fast("gather")
+def gather(call: Call, input: torch.Tensor, index: torch.Tensor) -> torch.Tensor | None:
+    """Return what indices point to: the last axis of those of higher rank has coordinates."""
+    at = _indices(index)
+    if at is None or not index.dim():
+        return None
+    picked = 1 if index.dim() == 1 else index.shape[-1]
+    before = index.shape if index.dim() == 1 else index.shape[:-1]
+    shape = *before, *input.shape[picked:]
+    error = outside_of(call, tuple(input.shape[:picked]))
+    return _picked(call, input, at, picked, shape, error)
+
+
+@fast("array_api:take")
+def take(
+    call: Call, x: torch.Tensor, indices: torch.Tensor, axis: int | None
+) -> torch.Tensor | None:
+    """Return the elements at indices along an axis, which count from the end below 0."""
+    at = _indices(indices)
+    if at is None or not x.dim() or at.dtype is torch.uint64:
+        return None
+    along = 0 if axis is None else int(axis) % x.dim()
+    n = x.shape[along]
+    shape = *x.shape[:along], *at.shape, *x.shape[along + 1 :]
+    return _picked(call, x, at, 1, shape, out_of_range(n), along, True)
