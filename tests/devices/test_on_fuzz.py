@@ -120,6 +120,20 @@ def test_arguments_that_the_fuzzer_gave(device: str, call: Any, operands: list[A
     assert repr(outcome(*(x.to_device(device) for x in tensors))) == repr(wanted)
 
 
+def test_rule_sets_do_not_convert_what_is_asked(device: str) -> None:
+    x = sz.tensor([1e158, 1.0, float("nan")])
+    with sz.promotion("jax_x32"):
+        for ask in (sz.is_inf, sz.is_finite, sz.is_nan):
+            assert ask(x.to_device(device)).tolist() == ask(x).tolist()
+
+
+def test_scales_that_are_numbers(device: str) -> None:
+    x, weight = sz.tensor(np.array([[1, -2]], "i1")), sz.tensor(np.array([[3, 4], [5, 6]], "i1"))
+    wanted = sz.nn.scaled_linear(x, weight, 0.5, 2.0)
+    found = sz.nn.scaled_linear(x.to_device(device), weight.to_device(device), 0.5, 2.0)
+    assert found.tolist() == wanted.tolist()
+
+
 def test_eigenvalues_of_large_numbers(device: str) -> None:
     """PyTorch's LAPACK fails to converge, and may write beyond its results."""
     x = np.array([[0, 1.5, 2.5], [-0.25, 1.7e308, 1e300], [1e-308, 2, 1e308]])

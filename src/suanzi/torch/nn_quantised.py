@@ -68,6 +68,10 @@ def scaled_linear(
     rows, columns, whole = _blocks(block_size, width)
     across = 1 if whole else -(-width // columns)
     wide, matrix = x.to(torch.float64), weight.to(torch.float64)
+    x_scale, weight_scale = (  # numbers, too
+        v if isinstance(v, torch.Tensor) else torch.tensor(float(v), device=x.device)
+        for v in (x_scale, weight_scale)
+    )
     by_x = x_scale.to(torch.float32).to(torch.float64).expand(*x.shape[:-1], across)
     by_weight = weight_scale.to(torch.float32).to(torch.float64).expand(-(-outputs // rows), across)
     by_weight = _spread(by_weight, rows, 0, outputs)

@@ -255,6 +255,8 @@ def _promotion(op: Operator, stand_ins: Mapping[str, Any]) -> tuple[DType | None
     """Return the dtype that operands promote to, and whether they are compared by value."""
     if op is NEGATIVE:
         return stand_ins["x"].dtype, False
+    if op.kernel in _ASKS:
+        return next(iter(stand_ins.values())).dtype, False
     if not op.operator_class and op.kernel is None:
         return None, False
     if op.kernel is None and op.key not in ("logical_not", "rint", "allclose"):
@@ -266,6 +268,10 @@ def _promotion(op: Operator, stand_ins: Mapping[str, Any]) -> tuple[DType | None
     }
     found = promote(op, operands_of(op, taken))
     return found.dtype, found.layer is Layer.EXACT
+
+
+_ASKS = {"is_inf", "is_nan", "is_finite"}
+"""Kernels that look at elements as they are: no rule set converts them before."""
 
 
 def _seen(x: Any) -> Any:
