@@ -875,6 +875,14 @@ def nn_causal_conv1d(x: Any, weight: Any, bias: Any, state: Any, silu: bool, kee
 def nn_causal_conv1d_bwd(out_grad: Any, x: Any, weight: Any, bias: Any, state: Any, state_grad: Any, silu: bool) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
     """The gradients of x, weights, biases and the state."""
 
+def nn_gated_delta_rule(q: Any, k: Any, v: Any, g: Any, beta: Any, state: Any, scale: float, normalizes: bool, keeps: bool) -> tuple[Tensor, Tensor | None]:
+    """
+    The gated delta rule of rows (batch, time, heads, columns), and the state after it. g and the state are float32, or float64 where the others are.
+    """
+
+def nn_gated_delta_rule_bwd(out_grad: Any, q: Any, k: Any, v: Any, g: Any, beta: Any, state: Any, state_grad: Any, scale: float, normalizes: bool) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+    """The gradients of q, k, v, g, beta and the state."""
+
 def nn_adamw(operands: list[Tensor], values: list[float], maximize: bool) -> list[Tensor]:
     """
     A step over dense tensors: param, grad, exp_avg, exp_avg_sq and, where it is kept, its largest; all but grad anew. The values are 1 - lr weight_decay, 1 - beta1, beta1, beta2, 1 - beta2, lr by the correction of the average, the root of that of the squares, and eps.

@@ -30,6 +30,7 @@ def model_calls(n: int) -> dict[str, dict[str, Any]]:
         "scaled_dot_product_attention": {"mask": x},
         "rotary_embedding": {"cos": x[:, : n // 2], "sin": x[:, : n // 2]},
         "causal_conv1d": {"x": x.reshape(1, n, n), "weight": x[:, :4], "bias": row},
+        **_delta_rule(n, x),
         "adamw": {"step": 1},
         "cross_entropy": {"target": order, "weight": row}, "nll_loss": {"target": order},
         "bce_with_logits": {"weight": row},
@@ -42,6 +43,13 @@ def model_calls(n: int) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
     return {key: _completed(op.name, found, x) for key, op in REGISTRY.items()
             if op.catalogue == "nn"}  # fmt: skip
+
+
+def _delta_rule(n: int, x: sz.Tensor) -> dict[str, Any]:
+    """Return n steps of a head whose state is n x n."""
+    rows, gates = x.reshape(1, n, 1, n), x[:, :1].reshape(1, n, 1)
+    given = {"q": rows, "k": rows, "v": rows, "g": gates, "beta": gates}
+    return {"gated_delta_rule": given, "gated_delta_rule_bwd": {"out_grad": rows, **given}}
 
 
 def _quantised(n: int) -> dict[str, Any]:

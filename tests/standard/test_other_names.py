@@ -97,6 +97,10 @@ OTHERS = {
     "nn.pixel_unshuffle": {"x": np.ones((1, 1, 6, 6))},
     "nn.grid_sample": {"x": np.ones((1, 1, 6, 6)), "grid": np.zeros((1, 2, 2, 2))},
     "nn.causal_conv1d": {"x": np.ones((1, 2, 4)), "weight": np.ones((2, 2))},
+    "nn.gated_delta_rule": {
+        **dict.fromkeys("qkv", np.ones((1, 2, 1, 3))),
+        **dict.fromkeys(("g", "beta"), np.ones((1, 2, 1))),
+    },
     "nn.rotary_embedding": {
         "x": np.ones((1, 3, 4)),
         "cos": np.ones((3, 2)),

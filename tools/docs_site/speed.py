@@ -41,7 +41,10 @@ CATEGORIES: dict[str, tuple[str, str]] = {
     "nn/losses": ("losses", "损失函数"),
     "nn/quantised": ("quantised layers", "量化的层"),
     "nn/experts": ("mixtures of experts", "混合专家"),
-    "nn/recurrent": ("causal convolutions, AdamW", "因果卷积、AdamW"),
+    "nn/recurrent": (
+        "causal convolutions, gated delta rule, AdamW",
+        "因果卷积、门控 delta 规则、AdamW",
+    ),
     "promotion/": ("promotion", "类型提升"),
     "array_api(_along)?/": ("the array API", "数组 API"),
 }

@@ -12,6 +12,7 @@ from suanzi.nn import (
     activations,
     attention,
     convolutions,
+    delta,
     experts,
     layers,
     losses,
@@ -26,6 +27,7 @@ from suanzi.nn import (
 from suanzi.nn.activations import *  # noqa: F403
 from suanzi.nn.attention import *  # noqa: F403
 from suanzi.nn.convolutions import *  # noqa: F403
+from suanzi.nn.delta import *  # noqa: F403
 from suanzi.nn.experts import *  # noqa: F403
 from suanzi.nn.layers import *  # noqa: F403
 from suanzi.nn.losses import *  # noqa: F403
@@ -50,4 +52,5 @@ __all__ += losses.__all__
 __all__ += quantised.__all__
 __all__ += experts.__all__
 __all__ += recurrent.__all__
+__all__ += delta.__all__
 __all__ += optimizers.__all__

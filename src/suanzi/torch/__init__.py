@@ -28,6 +28,7 @@ from suanzi.torch import (  # noqa: F401
     nn_activations,
     nn_alignments,
     nn_attention,
+    nn_delta,
     nn_experts,
     nn_losses,
     nn_norms,

@@ -34,6 +34,8 @@ _PARTNERS = ("float32", "bfloat16", "int32")
 """With which every dtype meets in promotion cases of two operands."""
 _QUICK = frozenset({"float32", "float16", "bfloat16", "int32"})
 _KINDS = ("bool", "int", "uint", "float", "complex")
+IN_FLOAT32: dict[str, frozenset[str]] = {}
+"""By operator, the outputs that are float32, or float64 where the result is."""
 
 
 @cache
@@ -166,7 +168,9 @@ def _due(op: str, result: str | None) -> Expected:
     """Return outputs of the promoted dtype; those that are not floats have their own."""
     if result is None:
         return Refused(_TM, others=(_IA,))
-    return tuple(_shaped(x, result) for x in first_example(op).outputs.values())
+    kept, wide = IN_FLOAT32.get(op, ()), "float64" if result == "float64" else "float32"
+    outputs = first_example(op).outputs.items()
+    return tuple(_shaped(x, wide if name in kept else result) for name, x in outputs)
 
 
 def _shaped(x: Any, result: str) -> Check:

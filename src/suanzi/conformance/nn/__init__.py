@@ -4,6 +4,7 @@ from suanzi.conformance.nn import (  # noqa: F401
     activations,
     attention,
     convolutions,
+    delta,
     experts,
     layers,
     losses,

@@ -4,6 +4,7 @@ from suanzi.truth.nn import (  # noqa: F401
     activations,
     attention,
     convolutions,
+    delta,
     experts,
     layers,
     losses,

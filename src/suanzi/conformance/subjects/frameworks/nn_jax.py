@@ -74,6 +74,10 @@ MISSING = {
     for name in _ABSENT.split()
     for end in ("", "_bwd")
 }
+MISSING |= {
+    f"nn:gated_delta_rule{end}": "JAX has no gated delta rule; users write a scan"
+    for end in ("", "_bwd")
+}
 MISSING["nn:adamw"] = "JAX has no optimizers; Optax has"
 """What JAX itself does not have."""
 

@@ -96,6 +96,9 @@ FUNCTIONS = {
     "causal_conv1d": (
         "x weight bias initial_state",
         "causal(x, weight, bias, initial_state, activation, return_state)"),
+    "gated_delta_rule": (
+        "q k v g beta initial_state",
+        "delta_rule(q, k, v, g, beta, initial_state, scale, use_qk_l2norm, return_state)"),
 }  # fmt: skip
 """What a function is called with, and the operands whose gradients its backward operator gives."""
 
@@ -113,6 +116,12 @@ MAPPING["nn:causal_conv1d_bwd"] = (
     "gradients(lambda x, weight, bias, initial_state: causal(x, weight, bias, initial_state, "
     "activation, final_state_grad is not None), out_grad if final_state_grad is None else "
     "(out_grad, final_state_grad), x, weight, bias, initial_state)"
+)
+MAPPING["nn:gated_delta_rule_bwd"] = (
+    "gradients(lambda q, k, v, g, beta, initial_state: delta_rule(q, k, v, g, beta, initial_state, "
+    "scale, use_qk_l2norm, final_state_grad is not None), out_grad if final_state_grad is None "
+    "else (out_grad, final_state_grad), q, k, v, g.to(wide(v)), beta, "
+    "None if initial_state is None else initial_state.to(wide(v)))"
 )
 MAPPING["nn:adamw"] = (
     "adamw_step(param, grad, exp_avg, exp_avg_sq, step, lr, (beta1, beta2), eps, weight_decay, "
@@ -328,3 +337,32 @@ def adamw_step(param, grad, average, square, step, lr, betas, eps, weight_decay,
     optimizer.state[one] = {name: x.clone() for name, x in state.items()}
     optimizer.step()
     return one.detach(), *(optimizer.state[one][name] for name in state if name != "step")
+
+
+def wide(x):
+    """Return the dtype that a state of these values is kept in."""
+    return torch.float64 if x.dtype is torch.float64 else torch.float32
+
+
+def delta_rule(q, k, v, g, beta, initial_state, scale, use_qk_l2norm, return_state):
+    """Return the gated delta rule step by step, as model files write it, and the last state."""
+    own = torch.promote_types(torch.result_type(q, k), torch.result_type(v, beta))
+    kept, heads = wide(v), v.shape[2]
+    if own.is_complex:
+        raise TypeError("complex numbers would lose their imaginary parts")
+    q, k, v, g, beta = (x.to(kept) for x in (q, k, v, g, beta))
+    if use_qk_l2norm:
+        q, k = (x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6) for x in (q, k))
+    if k.shape[2] != heads:
+        q, k = (x.repeat_interleave(heads // k.shape[2], 2) for x in (q, k))
+    q = q * (max(k.shape[3], 1) ** -0.5 if scale is None else scale)
+    state = v.new_zeros(v.shape[0], heads, k.shape[3], v.shape[3])
+    state = state if initial_state is None else initial_state.to(kept)
+    y = []
+    for t in range(v.shape[1]):
+        state = state * g[:, t].exp()[..., None, None]
+        u = (v[:, t] - (state * k[:, t, ..., None]).sum(-2)) * beta[:, t, :, None]
+        state = state + k[:, t, ..., None] * u[..., None, :]
+        y.append((state * q[:, t, ..., None]).sum(-2))
+    y = (torch.stack(y, 1) if y else v).to(own)
+    return (y, state) if return_state else y

@@ -17,6 +17,7 @@ from frameworks.nn_torch import (
     causal,
     classes,
     cosine,
+    delta_rule,
     gates,
     gradients,
     grouped,
@@ -31,6 +32,7 @@ from frameworks.nn_torch import (
     scaled,
     shifted,
     spread_blocks,
+    wide,
 )
 from wire import Data, Unsupported
 
