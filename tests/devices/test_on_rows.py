@@ -118,7 +118,12 @@ def test_rows_that_a_block_does_not_fit(
         x = numbers(kind, 2, n, special=special)
         for function in (nn.softmax, nn.log_softmax):
             same(function, x, device=device)
-    assert used["nn:softmax"] == 1
+        w, b = numbers(kind, n), numbers(kind, n)
+        same(nn.layer_norm, x, n, w, b, device=device, ulps=8)
+        same(nn.rms_norm, x, n, w, device=device)
+    same(sz.cumsum, numbers(kind, 2, n), 1, device=device)
+    keys = ("nn:softmax", "nn:layer_norm", "nn:rms_norm", "cumsum")
+    assert [used[key] for key in keys] == [1] * 4
 
 
 @with_kernels

@@ -28,8 +28,13 @@ class Laid:
     warps: int
 
 
-def laid(shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None]) -> Laid | None:
-    """Return how to go through operands, each with its shape and strides; None: a number."""
+def laid(
+    shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None], many: bool = False
+) -> Laid | None:
+    """Return how to go through operands, each with its shape and strides; None: a number.
+
+    With `many`, each thread has twice as many elements: narrow ones, whose functions take long.
+    """
     rows = [_broadcast(shape, x) for x in operands]
     out = _result_strides(shape, operands)
     order = sorted(range(len(shape)), key=lambda d: (-out[d], d))
@@ -51,7 +56,7 @@ def laid(shape: Numbers, operands: Sequence[tuple[Numbers, Numbers] | None]) -> 
         tuple(s for s, m in zip(row, mark, strict=True) if m == 2)
         for row, mark in zip(strides, marks, strict=True)
     )
-    constants, programs, warps = _blocks(form, sizes, marks)
+    constants, programs, warps = _blocks(form, sizes, marks, many)
     return Laid(pattern, tuple(sizes), given, out, constants, programs, warps)
 
 
@@ -115,11 +120,11 @@ def _in_tiles(sizes: Sequence[int], marks: Sequence[Numbers]) -> bool:
 
 
 def _blocks(
-    form: str, sizes: Sequence[int], marks: Sequence[Numbers]
+    form: str, sizes: Sequence[int], marks: Sequence[Numbers], many: bool
 ) -> tuple[tuple[tuple[str, int], ...], int, int]:
     """Return the sizes of blocks, how many programs there are, and the warps of each."""
     if form != "tile":
-        block, warps = 1024, 4
+        block, warps = 2048 if many else 1024, 4
         return (("BLOCK", block),), -(-math.prod(sizes) // block), warps
     rows, columns, warps = 1, 1024, 4
     if _crosses(marks):

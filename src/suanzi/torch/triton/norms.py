@@ -19,7 +19,16 @@ from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
 from suanzi.torch.triton.launching import launch
 from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
-from suanzi.torch.triton.tiles import FLOATS, PART, block_of, in_rows, tiles, unit_of, warps_of
+from suanzi.torch.triton.tiles import (
+    FLOATS,
+    PART,
+    block_of,
+    cut_in_two,
+    in_rows,
+    tiles,
+    unit_of,
+    warps_of,
+)
 from suanzi.torch.ways import Call
 
 
@@ -37,19 +46,34 @@ def _weighted(y, weight, bias, offset, column, n, HAS_W: tl.constexpr, HAS_B: tl
 @triton.jit
 def _rows(x, weight, bias, out, rows, units, steps, eps: "fp64", offset: "fp64",
           CENTRED: tl.constexpr, HAS_W: tl.constexpr, HAS_B: tl.constexpr, WIDE: tl.constexpr,
-          UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+          UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+          REST: tl.constexpr):  # fmt: skip
     n, step = units * UNIT, steps * UNIT
     wide: tl.constexpr = tl.float64 if WIDE else tl.float32
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
     inside = (row < rows)[:, None] & (column < n)[None, :]
     v = tl.load(x + row[:, None] * step + column[None, :], inside, 0.0).to(wide)
+    last = BLOCK + tl.arange(0, REST or 1)
+    also = (row < rows)[:, None] & (last < n)[None, :]
+    if REST:
+        u = tl.load(x + row[:, None] * step + last[None, :], also, 0.0).to(wide)
     if CENTRED:
-        mean = tl.sum(v, 1).to(tl.float64) / n
-        v = tl.where(inside, v - mean.to(wide)[:, None], 0.0)
-    square = tl.sum(v * v, 1).to(tl.float64) / n
-    y = v * (1.0 / tl.sqrt(square + eps)).to(wide)[:, None]
-    y = _weighted(y, weight, bias, offset, column, n, HAS_W, HAS_B, wide)
+        total = tl.sum(v, 1)
+        if REST:
+            total += tl.sum(u, 1)
+        mean = (total.to(tl.float64) / n).to(wide)
+        v = tl.where(inside, v - mean[:, None], 0.0)
+        if REST:
+            u = tl.where(also, u - mean[:, None], 0.0)
+    squares = tl.sum(v * v, 1)
+    if REST:
+        squares += tl.sum(u * u, 1)
+    root = (1.0 / tl.sqrt(squares.to(tl.float64) / n + eps)).to(wide)
+    if REST:
+        z = _weighted(u * root[:, None], weight, bias, offset, last, n, HAS_W, HAS_B, wide)
+        tl.store(out + row[:, None] * n + last[None, :], z.to(out.dtype.element_ty), also)
+    y = _weighted(v * root[:, None], weight, bias, offset, column, n, HAS_W, HAS_B, wide)
     tl.store(out + row[:, None] * n + column[None, :], y.to(out.dtype.element_ty), inside)
 
 
@@ -175,9 +199,10 @@ def _steps(
     if block:
         each, warps = tiles(block)
         unit = unit_of(n, step)
-        sizes = [rows, n // unit, step // unit]
+        sizes, (first, rest) = [rows, n // unit, step // unit], cut_in_two(block, n)
         one = Step(_rows, triton.cdiv(rows, each), [At(0), *scales, *sizes, *numbers],
-                   {**facts, "UNIT": unit, "ROWS": each, "BLOCK": block}, warps)  # fmt: skip
+                   {**facts, "UNIT": unit, "ROWS": each, "BLOCK": first, "REST": rest},
+                   warps)  # fmt: skip
         return Steps(operands, out, [one])
     parts = triton.cdiv(n, PART)
     centred, warps = {"CENTRED": facts["CENTRED"]}, warps_of(PART)

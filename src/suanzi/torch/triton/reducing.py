@@ -204,17 +204,21 @@ class Tile:
     stages: int
 
 
-def tile_of_rows(n: int, width: int) -> Tile:
+def tile_of_rows(outer: int, n: int, width: int, picks: bool) -> Tile:
     """Return a tile for rows of n elements of so many bytes, whose neighbours are combined."""
+    if picks and outer >= 4 and n >= 1024:
+        return Tile(4, 1024, 4, 1)
+    if n > 8192 and width <= 4 and not picks:
+        return Tile(1, 2048, 8, 1) if width < 4 else Tile(1, 4096, 8, 3)
     block = min(int(triton.next_power_of_2(n)), 2048 if width < 8 else 1024)
     return Tile(max(1, 2048 // block), block, 4, 1)
 
 
-def tile_of_columns(inner: int, width: int) -> Tile:
+def tile_of_columns(inner: int, width: int, picks: bool) -> Tile:
     """Return a tile for columns: of narrow elements each thread has some rows of 16 bytes."""
     across = int(triton.next_power_of_2(inner))
-    if width < 4 and across >= 1024:
-        return Tile(8, 1024, 4, 1)
+    if width < 4 and across >= 1024 and not picks:
+        return Tile(4, 1024, 4, 1)
     block = min(across, 128)
     return Tile(max(1, 2048 // block), block, 8, 3)
 
@@ -231,12 +235,13 @@ def combined(
     between: list[Memory] = []
     source = At(0)
     while True:
+        picks = not steps and take == WHERE.value
         if inner == 1:
-            tile = tile_of_rows(n, width)
+            tile = tile_of_rows(outer, n, width, picks)
             step = tile.block
             programs = triton.cdiv(outer, tile.rows)
         else:
-            tile = tile_of_columns(inner, width)
+            tile = tile_of_columns(inner, width, picks)
             step = tile.rows
             programs = outer * triton.cdiv(inner, tile.block)
         most = triton.cdiv(n, 4 * step)
@@ -249,7 +254,7 @@ def combined(
         target = At(1) if last else At(1 + len(between))
         lane = acc if not steps else kind
         facts = {"ACC": ACCUMULATORS[lane], "FIRST": not steps,
-                 "PICK": not steps and take == WHERE.value, "LAST": last, "AS": take, "HOW": how,
+                 "PICK": picks, "LAST": last, "AS": take, "HOW": how,
                  "LEAST": least, "BITS": bits, "MEAN": mean, "ROWS": tile.rows,
                  "BLOCK": tile.block, "STAGES": tile.stages}  # fmt: skip
         sizes = [outer, n] if inner == 1 else [n, inner]

@@ -16,6 +16,7 @@ from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
 from suanzi.torch.triton.tiles import (
     ACCUMULATORS,
     block_of,
+    cut_in_two,
     in_rows,
     tiles,
     unit_of,
@@ -26,15 +27,15 @@ from suanzi.torch.ways import Call
 _SUMS = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.float64,
          "int32": torch.int64, "int64": torch.int64}  # fmt: skip
 """What elements are added up in."""
-PART = 2048
+PART = 4096
 """Elements of a part of a row: few, so that the parts read last are still in the cache."""
-_BEFORE = 8192
+_BEFORE = 4096
 """Sums of parts that are added up at once."""
 
 
 @triton.jit
 def _rows(x, out, rows, units, steps, ACC: tl.constexpr, UNIT: tl.constexpr, ROWS: tl.constexpr,
-          BLOCK: tl.constexpr):  # fmt: skip
+          BLOCK: tl.constexpr, REST: tl.constexpr):  # fmt: skip
     n, step = units * UNIT, steps * UNIT
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
@@ -42,6 +43,12 @@ def _rows(x, out, rows, units, steps, ACC: tl.constexpr, UNIT: tl.constexpr, ROW
     v = tl.load(x + row[:, None] * step + column[None, :], inside, 0).to(ACC)
     made = tl.cumsum(v, 1).to(out.dtype.element_ty)
     tl.store(out + row[:, None] * n + column[None, :], made, inside)
+    if REST:
+        last = BLOCK + tl.arange(0, REST)
+        also = (row < rows)[:, None] & (last < n)[None, :]
+        w = tl.load(x + row[:, None] * step + last[None, :], also, 0).to(ACC)
+        more = (tl.cumsum(w, 1) + tl.sum(v, 1)[:, None]).to(out.dtype.element_ty)
+        tl.store(out + row[:, None] * n + last[None, :], more, also)
 
 
 @triton.jit
@@ -87,10 +94,10 @@ def _steps(call: Call, x: torch.Tensor, axis: int) -> Steps:
     block = block_of(n, True)
     if block:
         each, warps = tiles(block)
-        unit = unit_of(n, step)
+        unit, (first, rest) = unit_of(n, step), cut_in_two(block, n)
         one = Step(_rows, triton.cdiv(rows, each), [At(0), At(1), rows, n // unit, step // unit],
-                   {"ACC": ACCUMULATORS[kind], "UNIT": unit, "ROWS": each, "BLOCK": block},
-                   warps)  # fmt: skip
+                   {"ACC": ACCUMULATORS[kind], "UNIT": unit, "ROWS": each, "BLOCK": first,
+                    "REST": rest}, warps)  # fmt: skip
         return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
     part, warps = {"BLOCK": PART}, max(warps_of(PART), 4)

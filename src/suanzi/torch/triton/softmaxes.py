@@ -171,6 +171,7 @@ def _steps(call: Call, x: torch.Tensor) -> Steps:
         each, warps = tiles(block)
         unit = unit_of(n, step)
         first, rest = cut_in_two(block, n)
+        warps = tiles(first)[1] if rest and target.bits < 32 else warps
         one = Step(_rows, triton.cdiv(rows, each), [given, made, rows, n // unit, step // unit],
                    {**facts, "UNIT": unit, "ROWS": each, "BLOCK": first, "REST": rest},
                    warps)  # fmt: skip
