@@ -42,7 +42,7 @@ from suanzi.torch.fast import FAST, MANY, PLANNED, ROUNDED, eager
 from suanzi.torch.loading import usable
 from suanzi.torch.repeating import KEPT, again, facts, keep, keep_way
 from suanzi.torch.tensor import TorchTensor, declare_running, first_line, lacks_memory
-from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, not_supported
+from suanzi.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, Way, not_supported
 
 _calls: dict[Any, tuple[Call, Any]] = {}
 """Checked calls by what they depend on."""
@@ -86,15 +86,16 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if arguments.get("accumulate", "default") != "default":
         raise not_supported(op, device, "PyTorch has no exact sums")
     plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
-    made = _by_kernels(call, plain, args, kwargs) if usable(call.place.type) else None
-    is_kept = made is None and key not in _FINITE
-    if made is None or made is _LATER:
+    made, kept = None, function
+    if usable(call.place.type):
+        made, kept = _by_kernels(call, function, plain, args, kwargs)
+    if made is None:
         made = in_name_of(op, device, lambda: function(call, **plain))
         if key in _FINITE:
             _report_overflow(call, made)
     done = _marked(op, in_name_of(op, device, lambda: _wrapped(call, like, made)))
-    if is_kept:
-        keep_way(call, function, plain, done, args, kwargs)
+    if kept is not None and key not in _FINITE:
+        keep_way(call, kept, plain, done, args, kwargs)
     return done
 
 
@@ -123,16 +124,14 @@ def _marked(op: Operator, made: Any) -> Any:
 
 # ---- kernels of suanzi's own ---------------------------------------------------------------------
 
-_LATER = object()
-"""What is not worth a kernel yet."""
-
 
 def _by_kernels(
-    call: Call, plain: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
-    """Return what a kernel of suanzi's own gives; None where there is none for the call.
+    call: Call, way: Way, plain: Mapping[str, Any], args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> tuple[Any, Way | None]:  # fmt: skip
+    """Return what a kernel of suanzi's own gives, None where there is none for the call.
 
-    Where PyTorch computes the first call of its kind, and a kernel the next, it is `_LATER`.
+    And the way to keep for calls like it: None if a plan was kept, or the next decides.
     """
     op = call.op
     shared = f"kernel {op.kernel}"
@@ -140,17 +139,18 @@ def _by_kernels(
     try:
         planner = PLANNED.get(key)
         if key in _failing:
-            return None
+            return None, way
         if planner is not None and not _is_worth(key, op.key, plain, args, kwargs):
-            return _LATER
+            return None, None
         plan = None if planner is None else planner(call, **plain)
         if plan is not None:
             made = plan.run(plan.operands)
             keep(plan, _marked(op, TorchTensor(made, call.device)), op.key, args, kwargs)
-            return made
+            return made, None
         quick = FAST.get(key) or FAST.get(shared)
         with torch.no_grad():
-            return None if quick is None else quick(call, **plain)
+            made = None if quick is None else quick(call, **plain)
+        return made, way if made is None else quick
     except StatusError:
         raise
     except Exception as error:
@@ -163,7 +163,7 @@ def _by_kernels(
             RuntimeWarning,
             stacklevel=2,
         )
-        return None
+        return None, way
 
 
 _failing: set[str] = set()

@@ -29,7 +29,7 @@ _SUMS = {"float16": torch.float32, "bfloat16": torch.float32, "float32": torch.f
 """What elements are added up in."""
 PART = 4096
 """Elements of a part of a row: few, so that the parts read last are still in the cache."""
-_BEFORE = 4096
+_BEFORE = 8192
 """Sums of parts that are added up at once."""
 
 
