@@ -4,10 +4,12 @@ A script: ``python child.py``, with what is asked for in a variable of the envir
 of suanzi and of what it needs are looked at last, so that the interpreter's own packages are used.
 """
 
+import faulthandler
 import json
 import os
 import runpy
 import sys
+import threading
 import traceback
 from contextlib import ExitStack
 from importlib.util import spec_from_file_location
@@ -77,6 +79,7 @@ def _run(blame: Any, wanted: Any, report: Any, program: str, arguments: list[str
     else:
         sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
     sys.argv = [program, *arguments]
+    faulthandler.enable()  # where it was, if an operator ends the process
     watching = ExitStack()
     watching.enter_context(blame.watch(wanted, report))  # its errors are none of the program
     try:
@@ -85,6 +88,9 @@ def _run(blame: Any, wanted: Any, report: Any, program: str, arguments: list[str
                 runpy.run_module(program, run_name="__main__", alter_sys=True)
             else:
                 runpy.run_path(program, run_name="__main__")
+            for thread in threading.enumerate():  # an interpreter would wait for these, too
+                if thread is not threading.current_thread() and not thread.daemon:
+                    thread.join()
     except SystemExit as end:
         status = end.code in (None, 0)
         report.raised = None if status else f"it exited with status {end.code}"

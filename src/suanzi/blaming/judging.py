@@ -153,7 +153,12 @@ def _bound(piece: Piece, made: Any, part: Part) -> Bound:
         made = Tracked(np.broadcast_to(made.value, shape), np.broadcast_to(made.error, shape))
     if not piece.exact:
         return bound_as(made, part.dtype)
-    truth = rounded(made.value.astype(np.float64), part.dtype)
+    value = made.value.astype(np.float64)
+    truth = rounded(value, part.dtype)
+    if part.dtype.startswith("float8"):  # what is too large may also become the largest number
+        most = np.copysign(ROUNDED[part.dtype].largest, value)
+        over = np.isfinite(value) & ~np.isfinite(truth)
+        truth = np.where(over & (np.asarray(part.found) == most), most, truth)
     return Bound(part.dtype, truth, np.zeros(shape))
 
 

@@ -8,6 +8,11 @@ from typing import Any
 
 from suanzi.blaming.sampling import Unjudged
 
+TRACING = "torch._subclasses."
+"""Where tensors are from that only have shapes, while a program is traced."""
+_KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "meta": "Meta"}
+"""What the dispatcher calls devices."""
+
 
 @contextmanager
 def quiet(dispatch: Any) -> Iterator[None]:
@@ -28,11 +33,29 @@ def tensors_of(torch: Any, values: Any) -> Iterator[Any]:
 def check_kinds(torch: Any, tensors: Sequence[Any]) -> None:
     """Judge no call of a tensor that is more than its elements in memory."""
     for x in tensors:
+        if type(x).__module__.startswith(TRACING):
+            raise Unjudged("tensors without elements")
         if x.layout != torch.strided:
             raise Unjudged(f"{str(x.layout).removeprefix('torch.')} tensors")
         if x.is_nested or x.is_quantized or x.device.type == "meta":
             kind = "nested" if x.is_nested else "quantised" if x.is_quantized else "meta"
             raise Unjudged(f"{kind} tensors")
+
+
+def key_of(torch: Any, values: Any) -> str:
+    """Return what the dispatcher calls the device and the kind of the first tensor."""
+    x = next(tensors_of(torch, values), None)
+    if x is None:
+        return "CPU"
+    kind = "NestedTensor" if x.is_nested else "Quantized" if x.is_quantized else ""
+    if not kind and x.layout != torch.strided:
+        kind = "Sparse" if x.layout == torch.sparse_coo else "SparseCsr"
+    return kind + _KEYS.get(x.device.type, "PrivateUse1")
+
+
+def without_sign(torch: Any, x: Any) -> Any:
+    """Return a tensor whose sign is not pending, as that of ``z.conj().imag`` is."""
+    return x.resolve_neg() if isinstance(x, torch.Tensor) and x.is_neg() else x
 
 
 def is_finite(torch: Any, x: Any) -> bool:

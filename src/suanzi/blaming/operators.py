@@ -22,8 +22,6 @@ _TAKE_NUMBERS = frozenset(
 )  # fmt: skip
 """Operators that take numbers for tensors."""
 _BITS = {"int64": 63, "int32": 31, "int16": 15, "uint8": 8, "int8": 7}
-KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "meta": "Meta"}
-"""What the dispatcher calls devices."""
 
 
 class Operator:

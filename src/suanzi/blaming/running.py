@@ -91,6 +91,9 @@ def _asked(asked: dict[str, Any], python: str | None) -> Report:
             f"{sys.version_info.major}.{sys.version_info.minor} here; install it there: "
             f"{interpreter} -m pip install suanzi."
         )
+    if -status in set(signal.Signals):
+        name = signal.Signals(-status).name
+        raise InvalidArgument(f"blame: {name} ended {interpreter!r}; there is no report.")
     raise InvalidArgument(f"blame: {interpreter!r} ended with status {status} without a report.")
 
 

@@ -50,7 +50,7 @@ def save_call(
         return x
 
     if lists := func._schema.name.partition("::")[2].startswith(("_foreach_", "_fused_")):
-        given = _whole(given)
+        given = complete(given)
     arguments = {name: kept(name, x) for name, x in given.items()}
     for i, x in enumerate(() if lists else results):
         kept(f"{_RESULT}.{i}", x)
@@ -123,7 +123,7 @@ def _made(
     operator = Operator(torch, func)
     if not operator.rule:
         raise InvalidArgument(f"blame: {operator.title} has no truth here.")
-    before = {n: _copied(torch, given[n]) for n in operator.written if given.get(n) is not None}
+    before = {n: copied(torch, given[n]) for n in operator.written if given.get(n) is not None}
     try:
         made = func(**given)
     except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as error:
@@ -155,12 +155,12 @@ def _made(
     return report
 
 
-def _copied(torch: Any, x: Any) -> Any:
+def copied(torch: Any, x: Any) -> Any:
     """Return a copy of a tensor, or of those of a list."""
     return x.clone() if isinstance(x, torch.Tensor) else [one.clone() for one in x]
 
 
-def _whole(given: Mapping[str, Any]) -> dict[str, Any]:
+def complete(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments without the tensors of lists that were not copied before the call."""
     lists = [x for x in given.values() if isinstance(x, list | tuple)]
     lost = next((x for x in lists if any(one is None for one in x) and len(x) > 1), None)

@@ -22,16 +22,25 @@ from suanzi.blaming.capturing import CAPTURED, Captures
 from suanzi.blaming.comparing import compare
 from suanzi.blaming.entering import Hooks
 from suanzi.blaming.judging import Judged, judge
-from suanzi.blaming.kinds import check_kinds, is_finite, quiet, same_bits, tensors_of
+from suanzi.blaming.kinds import (
+    TRACING,
+    check_kinds,
+    is_finite,
+    key_of,
+    quiet,
+    same_bits,
+    tensors_of,
+    without_sign,
+)  # fmt: skip
 from suanzi.blaming.lists import chosen
-from suanzi.blaming.operators import KEYS, Operator, conversion, has_kernel
+from suanzi.blaming.operators import Operator, conversion, has_kernel
 from suanzi.blaming.options import Options
 from suanzi.blaming.places import Gradients, Place, Places
 from suanzi.blaming.report import Report, Site
 from suanzi.blaming.rules import pieces
 from suanzi.blaming.runs import Recorder, read_run
 from suanzi.blaming.sampling import Call, Unjudged, name_of
-from suanzi.blaming.saved import save_call
+from suanzi.blaming.saved import complete, copied, save_call
 from suanzi.promote.live import NotInstalled
 
 _RECORDED = ("", "random", "no truth")
@@ -143,6 +152,8 @@ class Watcher(Hooks):
         if not self.active or os.getpid() != self.pid:
             return func(*args, **kwargs)
         if not all(kind in self.plain for kind in types):
+            if any(kind.__module__.startswith(TRACING) for kind in types):
+                return func(*args, **kwargs)  # nothing is computed
             return NotImplemented  # a subclass: what it calls is seen
         operator = self.operators.get(func)
         if operator is None:
@@ -164,11 +175,10 @@ class Watcher(Hooks):
 
     def _is_made_of_others(self, func: Any, operator: Operator, args: Any) -> bool:
         """Tell whether a device has no kernel of an operator: what it is made of is seen then."""
-        device = next((x.device.type for x in tensors_of(self.torch, args)), "cpu")
-        if device not in operator.backends:
-            key = KEYS.get(device, "PrivateUse1")
-            operator.backends[device] = has_kernel(self.torch, func, key)
-        return not operator.backends[device]
+        key = key_of(self.torch, args)
+        if key not in operator.backends:
+            operator.backends[key] = has_kernel(self.torch, func, key)
+        return not operator.backends[key]
 
     def _make(
         self, func: Any, operator: Operator, place: Place, backward: bool, args: Any,
@@ -406,7 +416,7 @@ class Watcher(Hooks):
     ) -> Judged:  # fmt: skip
         torch = self.torch
         results = self._results(operator, arguments, result)
-        given = {**arguments, **before}
+        given = {n: without_sign(torch, x) for n, x in {**arguments, **before}.items()}
         after = {n: arguments[n] for n in before if n in operator.written}
         tensors = list(tensors_of(torch, results))
         check_kinds(torch, tensors)
@@ -423,7 +433,7 @@ class Watcher(Hooks):
         judged = [x for i, x in enumerate(results) if i not in call.padded]
         self._born(site, given, list(tensors_of(torch, judged)), worst, number)
         if self.options.twice and not operator.is_random:
-            self._again(func, operator, site, given, results, number)
+            self._again(func, operator, site, given, results, after, number)
         if is_new and self.options.save is not None:
             self._save(func, operator, site, given, results, worst)
         return worst
@@ -446,17 +456,21 @@ class Watcher(Hooks):
 
     def _again(
         self, func: Any, operator: Operator, site: Site, given: Mapping[str, Any],
-        results: Sequence[Any], number: int,
+        results: Sequence[Any], after: Mapping[str, Any], number: int,
     ) -> None:  # fmt: skip
         """Make a call again, and compare the bits."""
-        torch = self.torch
-        again = {
-            name: x.clone() if name in operator.written and isinstance(x, torch.Tensor) else x
-            for name, x in given.items()
-        }
+        torch, now = self.torch, "now "
+        # Of lists that are written to some tensors were copied: the call is made of those alone.
+        written = {now + n: x for n, x in after.items() if isinstance(x, list | tuple)}
+        whole = complete({**given, **written})
+        again = {n: copied(torch, x) if n in operator.written and x is not None else x
+                 for n, x in whole.items() if not n.startswith(now)}  # fmt: skip
         made = func(**again)
-        several = made if isinstance(made, list | tuple) else [made]
-        for one, other in zip(results, several, strict=False):
+        several = list(made) if isinstance(made, list | tuple) else [made]
+        pairs = list(zip(results, several, strict=False))
+        for n in written:
+            pairs += zip(whole[n], again[n.removeprefix(now)], strict=True)
+        for one, other in pairs:
             if isinstance(one, torch.Tensor) and not same_bits(torch, one, other):
                 site.differs(number)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Literal
 
@@ -111,6 +112,8 @@ def blame(
 
     if bool(program) == (replay is not None):
         raise InvalidArgument("blame: give a program to run, or a file with --replay; one of them.")
+    if html is not None and not os.path.isdir(os.path.dirname(html) or "."):
+        raise InvalidArgument(f"blame: html: the folder of {html!r} does not exist.")
     if replay is not None:
         report = replay_file(replay, device=device, python=python)
     else:

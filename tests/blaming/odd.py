@@ -1,0 +1,121 @@
+"""Odd programs under blame: tensors of other kinds, traces, lists twice; prints one JSON object."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import torch
+from planted import Plant
+from robust import x
+
+import suanzi as sz
+
+warnings.filterwarnings("ignore")
+TESTS: dict[str, Any] = {}
+
+
+def test(function: Any) -> Any:
+    """Have a function run; it returns what is to be said of it."""
+    TESTS[function.__name__] = function
+    return function
+
+
+def judged(report: Any) -> list[str]:
+    """Return which operators were judged."""
+    return sorted({site.operator for site in report.sites if site.judged})
+
+
+@test
+def signs() -> Any:
+    """A sign that is pending, of the imaginary part of a conjugate, is that of the numbers."""
+    z = torch.complex(x(4), x(4) + 1)
+    with sz.blame(overhead=None) as report:
+        z.conj().imag.exp()
+    return [report.answer, judged(report)]
+
+
+@test
+def float8() -> Any:
+    """What is too large for a float8 becomes NaN or the largest number: both are right."""
+    large = torch.tensor([1e9, -1e9, 3.0])
+    with sz.blame(overhead=None) as report:
+        large.to(torch.float8_e4m3fn)
+        large.to(torch.float8_e5m2)
+    found = [report.answer]
+    for value in (448.0, float("nan"), 416.0):
+        made = torch.tensor([value, -value, 3.0]).to(torch.float8_e4m3fn)
+        with Plant("_to_copy", lambda *a, made=made, **k: made), sz.blame() as report:
+            large.to(torch.float8_e4m3fn)
+        found.append(report.answer)
+    return found
+
+
+@test
+def nested() -> Any:
+    """An operator that has a kernel for nested tensors is called as it is."""
+    layer = torch.nn.Linear(4, 3)
+    given = torch.nested.nested_tensor([x(2, 4), x(3, 4)])
+    plain = layer(given)
+    with sz.blame(overhead=None) as report:
+        made = layer(given)
+    same = all(torch.equal(a, b) for a, b in zip(plain.unbind(), made.unbind(), strict=True))
+    return [same, report.answer]
+
+
+@test
+def traced() -> Any:
+    """Tensors that have shapes alone are not judged, and what is exported runs."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with sz.blame(overhead=None) as report:
+        with FakeTensorMode():
+            torch.ones(3).exp()
+        exported = torch.export.export(torch.nn.Linear(3, 2), (x(1, 3),))
+        exported.module()(x(1, 3))
+    return [report.answer, report.notes, list(report.unjudged()), "addmm" in judged(report)]
+
+
+@test
+def again() -> Any:
+    """Lists that are called twice: parameters stay, and what differs is found."""
+
+    def run(**more: Any) -> Any:
+        parameters = [torch.nn.Parameter(x(5) + i) for i in range(9)]
+        optimizer = torch.optim.AdamW(parameters, 0.1, fused=True)
+        for p in parameters:
+            p.grad = x(5)
+        with sz.blame(overhead=None, **more) as report:
+            optimizer.step()
+        return torch.cat([p.detach() for p in parameters]), report
+
+    count = [0]
+
+    def change(func: Any, *args: Any, **kwargs: Any) -> None:
+        func(*args, **kwargs)
+        count[0] += 1
+        args[0][0].view(-1)[1] *= 1 + (count[0] % 2) * 2.0**-22
+
+    before, _ = run()
+    now, report = run(twice=True)
+    with Plant("_fused_adamw_", change):
+        _, other = run(twice=True)
+    return [
+        bool(torch.equal(before, now)), report.answer, dict(report.unjudged()),
+        [(site.operator, site.different) for site in other.sites if site.different],
+    ]  # fmt: skip
+
+
+@test
+def itself() -> Any:
+    """A list that is its own operand is judged as it was."""
+    tensors = [x(5) + i for i in range(9)]
+    with sz.blame(overhead=None) as report:
+        torch._foreach_mul_(tensors, tensors)
+    return [report.answer, judged(report)]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps({name: function() for name, function in TESTS.items()}))

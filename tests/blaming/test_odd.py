@@ -1,0 +1,66 @@
+"""Odd programs and options: judged, or reported as not judged; nothing of a program changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.blaming.test_planted import python_of_torch, run
+
+from suanzi.cli import main
+
+
+def test_odd_programs() -> None:
+    found = run("odd.py")
+    assert found["signs"][0] == "right"
+    assert {"clone", "exp"} <= set(found["signs"][1])
+    assert found["float8"] == ["right", "right", "right", "wrong"]
+    assert found["nested"] == [True, "not judged"]
+    answer, notes, unjudged, is_judged = found["traced"]
+    assert (answer, notes, is_judged) == ("right", {}, True)
+    assert "tensors without elements" in unjudged
+    assert found["again"] == [True, "right", {}, [["_fused_adamw", 1]]]
+    assert found["itself"] == ["right", ["_foreach_mul"]]
+
+
+THREAD = """
+import threading, time
+import torch
+def late():
+    time.sleep(0.3)
+    torch.ones(3).tanh()
+threading.Thread(target=late).start()
+"""
+
+
+def test_threads_that_a_program_leaves_are_waited_for(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(THREAD)
+    assert main(["blame", str(program), "--python", python_of_torch(), "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    assert data["judged"] == 2
+
+
+def test_a_process_that_is_killed_is_reported(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    assert main(["blame", str(program), "--python", python_of_torch()]) == 2
+    error = capfd.readouterr().err
+    assert "SIGSEGV ended" in error
+    assert "program.py" in error.partition("SIGSEGV")[0]  # by faulthandler
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_program_runs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("print('it runs')")
+    assert main(["blame", str(program), "--html", str(tmp_path / "no" / "x.html")]) == 2
+    out, error = capfd.readouterr()
+    assert "does not exist" in error
+    assert "it runs" not in out + error
