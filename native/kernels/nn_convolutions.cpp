@@ -406,9 +406,11 @@ constexpr UnitLoops unit_loops() {
 }  // namespace suanzi
 
 #include "kernels/nn_convolutions_depthwise.inc"
+#include "kernels/nn_convolutions_pixels.inc"
 
 namespace suanzi {
 
-SUANZI_TABLE(ConvolutionKernels, convolution_kernels, {{make<f32>(), make<f64>()}, unit_loops(), depthwise_loop})
+SUANZI_TABLE(ConvolutionKernels, convolution_kernels,
+             {{make<f32>(), make<f64>()}, unit_loops(), pixel_loops(), depthwise_loop})
 
 }  // namespace suanzi

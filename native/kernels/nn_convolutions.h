@@ -73,6 +73,32 @@ struct UnitLoops {
                       std::uint16_t* out);
 };
 
+// A tile of results: so many pixels by one or two vectors of channels of results. It reads lines that were copied with
+// their padding, where they are. Distances are in elements.
+struct PixelTile {
+  const float* x[2];         // the first pixel of each half; where their number is odd, the first half has one more
+  std::int64_t distance;     // from pixel to pixel
+  const std::int64_t* taps;  // how far behind the first element of a pixel each is
+  std::int64_t count, plane, channels;  // of taps; from a channel to the next
+  const float* weights;                 // (channel, tap, channels of results in whole vectors)
+  float* sums;                          // (pixel, channels of results in whole vectors)
+  bool adds;                            // to what is there
+};
+
+inline constexpr int most_pixels = 14, pixel_vectors = 2, pixel_channels = 32;
+
+// Those of float32; null where there are no vectors of 16 numbers.
+struct PixelLoops {
+  // So many vectors and pixels, one less of each; pixels are side by side, or as far apart as the tile says.
+  void (*tile[2][pixel_vectors][most_pixels])(const PixelTile& tile);
+  // out[d * 32 + r] = rows[r * stride + d], 0 for rows that are not there; half as wide if there are at most 16 rows.
+  void (*pack)(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t depth, float* out);
+  // Stores the sums of up to 16 pixels, of `width` channels in whole vectors, as lines of `channels` planes, with the
+  // channel's number added to them, if there are such numbers. Elements of a line are `step` apart.
+  void (*store)(const float* sums, std::int64_t width, std::int64_t pixels, std::int64_t channels, const float* numbers,
+                float* out, std::int64_t plane, std::int64_t step);
+};
+
 // Lines of results of one channel, one behind the other, from rows of its input.
 struct DepthwiseLines {
   const float* const* rows;       // of the input, from the first one that is read
@@ -88,6 +114,7 @@ struct DepthwiseLines {
 struct ConvolutionKernels {
   ConvolutionLoops of[2];
   UnitLoops unit;
+  PixelLoops pixels;
   void (*depthwise)(const DepthwiseLines& lines);  // null where there are no vectors of 16 numbers
 };
 

@@ -280,8 +280,8 @@ bool convolve_transposed(const Call& call, const Tensor& out) {
     join_axes(convolutions.back());
     whole.chosen.push_back(picked.taps);
   }
-  if (is_finite)
-    if (auto made = run_transposed_by_unit(convolutions, whole)) return *made;
+  for (auto run : {&run_transposed_by_unit, &run_transposed_by_pixels})
+    if (auto made = is_finite ? run(convolutions, whole) : std::nullopt) return *made;
   Scratch memory;
   if (!memory.take(weight.dtype, std::max<std::int64_t>(weight.size, 1))) return false;
   switch (weight.itemsize()) {

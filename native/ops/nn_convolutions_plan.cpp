@@ -376,11 +376,14 @@ bool may_use_unit(const Convolution& c) {
 // The unit has a say in the last bits, so that each image has its own way, whatever the others are.
 bool run_images(const std::vector<Convolution>& all) {
   auto run_all = [&](const std::vector<Convolution>& some, bool by_unit) {
-    std::vector<Convolution> suited;
-    for (const Convolution& c : some)
-      if (by_unit && may_use_unit(c) && suits_unit(c)) suited.push_back(c);
-      else if (!run<float>(c, by_unit && may_use_unit(c))) return false;
-    return suited.empty() || run_by_unit(suited);
+    std::vector<Convolution> suited, of_pixels;
+    for (const Convolution& c : some) {
+      bool unit = by_unit && may_use_unit(c);
+      if (unit && suits_unit(c)) suited.push_back(c);
+      else if (!unit && suits_pixels(c)) of_pixels.push_back(c);
+      else if (!run<float>(c, unit)) return false;
+    }
+    return (suited.empty() || run_by_unit(suited)) && (of_pixels.empty() || run_pixels(of_pixels));
   };
   if (std::none_of(all.begin(), all.end(), may_use_unit)) return run_all(all, false);
   // The weights of all lie one behind the other.
@@ -414,6 +417,19 @@ std::optional<bool> run_transposed_by_unit(const std::vector<Convolution>& all,
     for (bool good : images_for_unit(c, weights.data, size, *kernels().products))
       if (!good) return std::nullopt;
     return run_by_unit(all, &weights);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+std::optional<bool> run_transposed_by_pixels(const std::vector<Convolution>& all,
+                                             const TransposedWeights& weights) noexcept {
+  try {
+    auto suits = [](const Convolution& c) {
+      return !may_use_unit(c) && suits_pixels(c) && c.lines() * c.axes[2].out != 0;
+    };
+    if (all.empty() || !std::all_of(all.begin(), all.end(), suits)) return std::nullopt;
+    return run_pixels(all, &weights);
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -77,6 +77,9 @@ bool run_by_unit(const std::vector<Convolution>& convolutions, const TransposedW
 // The same of all of a transposed one; nothing where the numbers or the shapes do not allow it.
 std::optional<bool> run_transposed_by_unit(const std::vector<Convolution>& convolutions,
                                            const TransposedWeights& weights) noexcept;
+// The same in tiles of pixels.
+std::optional<bool> run_transposed_by_pixels(const std::vector<Convolution>& convolutions,
+                                             const TransposedWeights& weights) noexcept;
 // The gradient of its weights. Elements that no result reads are multiplied by 0: if a sum is NaN, it may be due to
 // that, and has to be made without the unit.
 enum class Made { whole, with_nan, without_memory };

@@ -101,6 +101,10 @@ SHAPES: list[tuple[Each, Each, Each, Each, Each, int]] = [
     ((2, 20, 11, 9), (6, 20, 1, 1), (2, 3), (0, 0), (1, 1), 1),
     ((1, 2, 6, 530), (3, 2, 2, 3), (1, 1), (0, 1), (1, 2), 1),  # a line in parts
     ((2, 6, 13, 18), (12, 1, 3, 3), (1, 2), (1, 1), (1, 1), 6),  # by the lines themselves
+    ((3, 20, 7, 7), (40, 20, 3, 3), (1, 1), (1, 1), (1, 1), 1),  # two lines in a tile of pixels
+    ((2, 300, 3, 30), (33, 300, 1, 2), (1, 1), (0, 1), (1, 1), 1),
+    ((1, 16, 40, 40), (24, 16, 3, 3), (3, 3), (1, 1), (1, 1), 1),
+    ((2, 32, 2, 7, 15), (48, 16, 2, 2, 2), (1, 1, 1), (1, 1, 1), (1, 1, 1), 2),
     ((2, 5, 20, 37), (10, 1, 5, 5), (2, 2), (2, 2), (1, 1), 5),
     ((1, 7, 3, 50), (7, 1, 7, 7), (1, 1), (3, 3), (1, 1), 7),
     ((2, 3, 30, 33), (3, 1, 3, 3), (1, 1), (2, 2), (2, 2), 3),
@@ -228,6 +232,35 @@ def test_threads_and_the_batch_change_no_bit(dtype: str, groups: int) -> None:
     back = exact(sz.nn.conv_transpose2d(x, w, stride=2, groups=groups))
     one = sz.nn.conv_transpose2d(x[3:4], w, stride=2, groups=groups)
     assert (exact(one) == back[3:4]).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("shape", "kernel"),
+    [
+        ((3, 20, 7, 7), (40, 20, 3, 3)),
+        ((2, 64, 14, 15), (33, 64, 3, 3)),
+        ((1, 90, 3, 1100), (70, 90, 3, 3)),  # lines in parts, and channels
+        ((2, 600, 6, 40), (16, 600, 1, 3)),
+    ],
+)
+def test_tiles_of_pixels_have_the_bits_of_columns(
+    dtype: str, stride: int, shape: Each, kernel: Each
+) -> None:
+    """Whatever part of them a thread has; transposed ones, too."""
+    x, w, b = made(dtype, *shape), made(dtype, *kernel, seed=1), made(dtype, kernel[0], seed=2)
+    g, turn = made(dtype, 2, kernel[0], 9, 8), made(dtype, *kernel)
+    if "avx2" not in _core.levels():  # which multiplies and adds in one operation, too
+        pytest.skip("no level with columns and the same sums")
+    with at_level("avx2"):
+        wanted = exact(sz.nn.conv2d(x, w, b, stride, 1))
+        back = exact(sz.nn.conv_transpose2d(g, turn, None, stride))
+    for count in (1, 2, 5, 16):
+        with threads(count):
+            assert (exact(sz.nn.conv2d(x, w, b, stride, 1)) == wanted).all()
+            assert (exact(sz.nn.conv2d(x[:1], w, b, stride, 1)) == wanted[:1]).all()
+            assert (exact(sz.nn.conv_transpose2d(g, turn, None, stride)) == back).all()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
