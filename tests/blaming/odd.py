@@ -11,6 +11,7 @@ from planted import Plant
 from robust import x
 
 import suanzi as sz
+from suanzi.blaming.kinds import is_finite
 
 warnings.filterwarnings("ignore")
 TESTS: dict[str, Any] = {}
@@ -105,6 +106,24 @@ def again() -> Any:
         bool(torch.equal(before, now)), report.answer, dict(report.unjudged()),
         [(site.operator, site.different) for site in other.sites if site.different],
     ]  # fmt: skip
+
+
+@test
+def memory() -> Any:
+    """Judging needs little memory next to a large tensor; nobody notices a NaN less."""
+    from torch.profiler import ProfilerActivity, profile
+
+    given = x(1 << 10, 1 << 12)
+    with (
+        profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen,
+        sz.blame(overhead=None) as report,
+    ):
+        given.exp()
+    large = [e for e in seen.events() if e.self_cpu_memory_usage > 5 << 20]
+    found = [is_finite(torch, given), is_finite(torch, given.t())]
+    given[-1, 5] = float("inf")
+    found += [is_finite(torch, given), is_finite(torch, given.t()), is_finite(torch, given[:-1])]
+    return [len(large), report.answer, found]
 
 
 @test

@@ -21,6 +21,7 @@ def test_odd_programs() -> None:
     assert (answer, notes, is_judged) == ("right", {}, True)
     assert "tensors without elements" in unjudged
     assert found["again"] == [True, "right", {}, [["_fused_adamw", 1]]]
+    assert found["memory"] == [1, "right", [True, True, False, False, True]]  # the result alone
     assert found["itself"] == ["right", ["_foreach_mul"]]
 
 

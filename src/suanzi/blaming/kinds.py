@@ -12,6 +12,8 @@ TRACING = "torch._subclasses."
 """Where tensors are from that only have shapes, while a program is traced."""
 _KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "meta": "Meta"}
 """What the dispatcher calls devices."""
+_PART = 1 << 20
+"""Elements that are looked at together, so that memory for few of them is needed."""
 
 
 @contextmanager
@@ -59,8 +61,14 @@ def without_sign(torch: Any, x: Any) -> Any:
 
 
 def is_finite(torch: Any, x: Any) -> bool:
-    """Tell whether a tensor has neither NaN nor infinities."""
-    return not x.is_floating_point() or bool(torch.isfinite(x.detach()).all())
+    """Tell whether a tensor has neither NaN nor infinities, a part after the other."""
+    if not x.is_floating_point():
+        return True
+    if x.numel() <= _PART:
+        return bool(torch.isfinite(x.detach()).all())
+    dim = max(range(x.ndim), key=lambda a: int(x.shape[a]))
+    parts = x.split(max(1, int(x.shape[dim]) * _PART // x.numel()), dim)
+    return all(is_finite(torch, part) for part in parts)
 
 
 def same_bits(torch: Any, x: Any, y: Any) -> bool:

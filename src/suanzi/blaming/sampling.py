@@ -179,14 +179,28 @@ class Call:
         """Return where a result is largest, and where it is no number."""
         if not x.is_floating_point() or not 0 < x.numel() <= _SCANNED:
             return []
-        most = int(x.detach().abs().argmax())
-        odd = not math.isfinite(float(x.detach().reshape(-1)[most]))
-        if not odd:
-            return [most]
-        finite = self.torch.isfinite(x.detach()).reshape(-1)
+        if "float8" in name_of(x.dtype):
+            return []
+        x = x.detach()
+        largest, size = self._largest(x)
+        if math.isfinite(size):
+            return [largest]
+        finite = self.torch.isfinite(x).reshape(-1)
         strange = self.torch.nonzero(~finite).reshape(-1)[:8].tolist()
-        normal = self.torch.where(finite, x.detach().reshape(-1).abs(), 0)
-        return [*strange, int(normal.argmax())]
+        return [*strange, self._largest(self.torch.where(finite, x.reshape(-1), 0))[0]]
+
+    def _largest(self, x: Any) -> tuple[int, float]:
+        """Return where the largest magnitude is, and that; magnitudes of all would be a copy."""
+        ends = [int(x.argmax()), int(x.argmin())]
+        sizes = [self._size(x, i) for i in ends]
+        if any(map(math.isnan, sizes)):
+            return ends[0], math.nan
+        which = int(sizes[1] > sizes[0])
+        return ends[which], sizes[which]
+
+    def _size(self, x: Any, i: int) -> float:
+        at = tuple(int(k) for k in np.unravel_index(i, tuple(x.shape))) if x.ndim else ()
+        return abs(float(x[at] if at else x))
 
     def elements(self, x: Any, count: int = ELEMENTS, by: Any = None) -> Index:
         """Return the indices of some elements of a result; none of one without axes.
@@ -202,7 +216,7 @@ class Call:
 
     def _least(self, x: Any) -> list[int]:
         """Return where a tensor is nearest to 0, but not 0."""
-        if not x.is_floating_point() or x.numel() > _SCANNED:
+        if not x.is_floating_point() or x.numel() > _SCANNED >> 6 or "float8" in name_of(x.dtype):
             return []
         sizes = x.detach().reshape(-1).abs()
         return [int(self.torch.where(sizes == 0, math.inf, sizes).argmin())]
