@@ -157,7 +157,7 @@ def one_hot(indices: Any, num_classes: int = -1, dtype: DTypeLike = int64) -> Te
                 f"{op.title}: indices has shape {places.shape} and no elements, so that the number "
                 "of classes does not follow from it. Give num_classes."
             )
-        count = _extremes(places)[1] + 1
+        count = max(_extremes(places)[1] + 1, 0)
     line = call("range", 0, count - 1, 1, int64) if count else _core.empty((0,), int64)
     for value in _extremes(places):
         if not 0 <= value < count:

@@ -219,6 +219,8 @@ def _lengths(lengths: Any, targets: Any) -> Any:
     """Return lengths of labels that are one after the other: the first has them all."""
     if not isinstance(lengths, Tensor) or not isinstance(targets, Tensor) or targets.ndim != 1:
         return lengths
+    if lengths.dtype.kind not in ("int", "uint"):
+        return lengths
     return _first_has(lengths, targets.size)
 
 

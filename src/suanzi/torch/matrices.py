@@ -311,7 +311,9 @@ def solve(call: Call, mat: torch.Tensor, rhs: torch.Tensor, adjoint: bool) -> An
     x, b = _matrices(call, "mat", mat), _matrices(call, "rhs", rhs)
     x = x.mH if adjoint else x
     row = b.dim() == 1
-    made, info = torch.linalg.solve_ex(x, b[..., None] if row else b)
+    b = b[..., None] if row else b
+    # With as many axes as the matrices, PyTorch does not take a matrix for vectors.
+    made, info = torch.linalg.solve_ex(x, b[(None,) * (x.dim() - b.dim())])
     check_singular(call, x, info, "mat")
     return made[..., 0] if row else made
 

@@ -61,6 +61,7 @@ def astype(call: Call, x: torch.Tensor, dtype: Any, copy: Any, device: Any) -> A
 def filled(call: Call, x: torch.Tensor, fill_value: Any = 0, **others: Any) -> Any:
     """Return a tensor of one number in the shape of another."""
     value = 1 if call.op.name == "ones_like" else fill_value
+    value = value.item() if isinstance(value, torch.Tensor) else value
     return creating.full(call.place, call.result.dtype, tuple(x.shape), value)
 
 

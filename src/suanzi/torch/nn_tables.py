@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import torch
 
 from suanzi import registry
-from suanzi.status import OutOfRange
+from suanzi.status import AllocFailed, OutOfRange
 from suanzi.torch import pending
 from suanzi.torch.dtypes import SUANZI
 from suanzi.torch.models import added, composed, gumbel
@@ -58,12 +58,19 @@ def embedding_bwd(
     return made
 
 
+_MOST = 2**48
+"""Classes: PyTorch cannot even count the bytes of many more."""
+
+
 @composed("nn:one_hot")
 def one_hot(call: Call, indices: Lanes, num_classes: int) -> Lanes:
     """Return 1 at each index along a new last axis; -1 classes waits for the largest index."""
     count = int(num_classes)
     if count < 0:
-        count = int(indices.to(torch.float64).max()) + 1
+        whole = indices.view(torch.int64) if indices.dtype is torch.uint64 else indices
+        count = max(int(whole.max()) + 1, 0)
+    if count > _MOST:
+        raise AllocFailed(f"{call.op.title}: not enough memory for {count} classes; use fewer.")
     at = within(call, indices, count)
     return at[..., None] == torch.arange(count, device=at.device)
 

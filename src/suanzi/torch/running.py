@@ -105,7 +105,8 @@ def _on_host(key: str, name: str, x: Any) -> Any:
         return x.to_host() if name in attributes(key) else x
     if key in _LOGICAL and isinstance(x, int | float | complex):
         return bool(x)  # no dtype of the other operand has to hold it
-    return tuple(bounded(x, _ITEMS)) if isinstance(x, Iterator) else x
+    once = isinstance(x, Iterator) and name != "arrays"  # which is a list or a tuple
+    return tuple(bounded(x, _ITEMS)) if once else x
 
 
 _LOGICAL = {f"array_api:logical_{name}" for name in ("and", "or", "xor")}
