@@ -128,7 +128,11 @@ struct Panel {
 
   static const T* numbers(const void* x) noexcept { return static_cast<const T*>(x); }
 
-  static void forward(const DeltaSteps& of, void* state_, void* results) {
+  static void forward(const DeltaSteps& of, void* state, void* results) {
+    results ? advance<true>(of, state, results) : advance<false>(of, state, results);
+  }
+  template <bool answers>
+  static void advance(const DeltaSteps& of, void* state_, void* results) {
     auto *q = numbers(of.q), *k = numbers(of.k), *v = numbers(of.v), *a = numbers(of.decays), *b = numbers(of.betas);
     auto *state = static_cast<T*>(state_), *y = static_cast<T*>(results);
     if (of.steps < 1) return;
@@ -141,12 +145,12 @@ struct Panel {
       Sums seen, found;
       each_row(of.depth, [&](i64 i, std::size_t c) SUANZI_NOW {
         Row row = Row::load(state + i * columns).plus(B(k[i]), u);
-        seen.add(c, B(q[i]), row);
+        if constexpr (answers) seen.add(c, B(q[i]), row);
         row = row.times(after);
         row.store(state + i * columns);
         found.add(c, B(next[i]), row);
       });
-      seen.total().store(y + t * of.row);
+      if constexpr (answers) seen.total().store(y + t * of.row);
       said = found.total();
     }
   }
@@ -166,22 +170,6 @@ struct Panel {
     }
   }
 
-  // The sums of vectors that f(row) gives for each row, added to `to` or subtracted.
-  template <bool adds, class F>
-  SUANZI_NOW static void row_sums(i64 depth, T* to, F f) noexcept {
-    i64 i = 0;
-    for (; i + static_cast<i64>(size) <= depth; i += static_cast<i64>(size)) {
-      B rows[size];
-      for (std::size_t j = 0; j < size; ++j) rows[j] = f(i + static_cast<i64>(j));
-      B sum = sums_of_rows(rows), old = B::load_unaligned(to + i);
-      (adds ? old + sum : old - sum).store_unaligned(to + i);
-    }
-    for (; i < depth; ++i) {
-      T sum = xs::reduce_add(f(i));
-      to[i] = adds ? to[i] + sum : to[i] - sum;
-    }
-  }
-
   static f64 sum_of(const Row& x) noexcept {
     alignas(64) T each[width];
     x.store(each);
@@ -190,39 +178,96 @@ struct Panel {
     return sum;
   }
 
-  static void backward(const DeltaSteps& of, const DeltaGradients& to) {
-    auto *a = numbers(of.decays), *b = numbers(of.betas);
-    auto* grad = static_cast<T*>(to.state);
-    i64 whole = of.depth * columns;
-    for (i64 t = of.steps; t-- > 0;) {
-      auto *q = numbers(of.q) + t * of.depth, *k = numbers(of.k) + t * of.depth;
-      auto *before = numbers(to.states) + t * whole, *after = before + whole;
-      auto *by_q = static_cast<T*>(to.q) + t * of.depth, *by_k = static_cast<T*>(to.k) + t * of.depth;
-      Row above = Row::load(numbers(to.results) + t * of.row), left = Row::load(numbers(to.rests) + t * columns);
-      Row u = left.times(B(b[t])), by_u = Row::of(T{0});
-      // The results are the state times q, the state has k times u added.
-      row_sums<true>(of.depth, by_q, [&](i64 i) SUANZI_NOW { return Row::load(after + i * columns).products(above); });
-      row_sums<true>(of.depth, by_k, [&](i64 i) SUANZI_NOW {
-        Row row = Row::load(grad + i * columns).plus(B(q[i]), above);
-        row.store(grad + i * columns);
-        by_u = by_u.plus(B(k[i]), row);
-        return row.products(u);
-      });
-      // u is beta times what is left of v.
-      Row of_beta = Row::of(T{0}), of_g = Row::of(T{0});
-      of_beta.add(by_u, left);
-      to.beta[t] += sum_of(of_beta);
-      Row by_left = by_u.times(B(b[t]));
-      by_left.store(static_cast<T*>(to.v) + t * columns);
-      row_sums<false>(of.depth, by_k, [&](i64 i) SUANZI_NOW {
-        Row decayed = Row::load(before + i * columns).times(B(a[t]));
-        Row row = Row::load(grad + i * columns).minus(B(k[i]), by_left);
-        of_g.add(row, decayed);
-        row.times(B(a[t])).store(grad + i * columns);
-        return decayed.products(by_left);
-      });
-      to.g[t] += sum_of(of_g);
+  // What a pass backward over the rows of the state between two steps needs of a step, and what it finds.
+  struct Step {
+    const T *q, *k;
+    T *by_q, *by_k;
+    B decay;
+    Row above, left, u;  // the gradient of the result; what is left of v, and that times beta
+    Row by_u, by_left, of_g;
+  };
+
+  static Step step_at(const DeltaSteps& of, const DeltaGradients& to, i64 t) noexcept {
+    i64 at = t * of.depth;
+    Step s{numbers(of.q) + at,
+           numbers(of.k) + at,
+           static_cast<T*>(to.q) + at,
+           static_cast<T*>(to.k) + at,
+           B(numbers(of.decays)[t]),
+           Row::load(numbers(to.results) + t * of.row),
+           Row::load(numbers(to.rests) + t * columns),
+           Row::of(T{0}),
+           Row::of(T{0}),
+           Row::of(T{0}),
+           Row::of(T{0})};
+    s.u = s.left.times(B(numbers(of.betas)[t]));
+    return s;
+  }
+
+  // A row of the state between two steps, and of its gradient. From the later step come the decay and by_left; the
+  // earlier one has the results and u. Returns vectors whose lanes add up to gradients of q and k.
+  template <bool later, bool earlier>
+  SUANZI_NOW static void pass_row(const T* state, T* grad, T* kept, i64 i, Step& after, Step& before, B& by_q,
+                                  B& by_k) noexcept {
+    Row row = Row::load(grad + i * columns), at = Row::load(state + i * columns);
+    if constexpr (later) {
+      Row decayed = at.times(after.decay);
+      row = row.minus(B(after.k[i]), after.by_left);
+      after.of_g.add(row, decayed);
+      row = row.times(after.decay);
+      by_k = B::load_unaligned(kept + i * static_cast<i64>(size)) - decayed.products(after.by_left);
     }
+    if constexpr (earlier) {
+      by_q = at.products(before.above);
+      row = row.plus(B(before.q[i]), before.above);
+      before.by_u = before.by_u.plus(B(before.k[i]), row);
+      row.products(before.u).store_unaligned(kept + i * static_cast<i64>(size));
+    }
+    row.store(grad + i * columns);
+  }
+
+  template <bool later, bool earlier>
+  static void pass(const DeltaSteps& of, const T* state, T* grad, T* kept, Step& after_, Step& before_) noexcept {
+    Step after = after_, before = before_;  // in registers
+    auto add = [](B sums, T* to) SUANZI_NOW { (B::load_unaligned(to) + sums).store_unaligned(to); };
+    i64 i = 0;
+    for (; i + static_cast<i64>(size) <= of.depth; i += static_cast<i64>(size)) {
+      B by_q[size], by_k[size];
+      for (std::size_t j = 0; j < size; ++j)
+        pass_row<later, earlier>(state, grad, kept, i + static_cast<i64>(j), after, before, by_q[j], by_k[j]);
+      if constexpr (earlier) add(sums_of_rows(by_q), before.by_q + i);
+      if constexpr (later) add(sums_of_rows(by_k), after.by_k + i);
+    }
+    for (; i < of.depth; ++i) {
+      B by_q, by_k;
+      pass_row<later, earlier>(state, grad, kept, i, after, before, by_q, by_k);
+      if constexpr (earlier) before.by_q[i] += xs::reduce_add(by_q);
+      if constexpr (later) after.by_k[i] += xs::reduce_add(by_k);
+    }
+    after_.of_g = after.of_g, before_.by_u = before.by_u;
+  }
+
+  static void backward(const DeltaSteps& of, const DeltaGradients& to) {
+    auto *states = numbers(to.states), *betas = numbers(of.betas);
+    auto *grad = static_cast<T*>(to.state), *kept = static_cast<T*>(to.spare);
+    i64 whole = of.depth * columns;
+    if (of.steps < 1) return;
+    Step after = step_at(of, to, of.steps - 1);
+    for (i64 t = of.steps; t-- > 0;) {
+      Step now = step_at(of, to, t);
+      if (t + 1 == of.steps) pass<false, true>(of, states + (t + 1) * whole, grad, kept, after, now);
+      else pass<true, true>(of, states + (t + 1) * whole, grad, kept, after, now);
+      if (t + 1 < of.steps) to.g[t + 1] += sum_of(after.of_g);
+      Row of_beta = Row::of(T{0});
+      of_beta.add(now.by_u, now.left);
+      to.beta[t] += sum_of(of_beta);
+      now.by_left = now.by_u.times(B(betas[t]));
+      now.by_left.store(static_cast<T*>(to.v) + t * columns);
+      after = now;
+    }
+    Step none = after;
+    pass<true, false>(of, states, grad, kept, after, none);
+    to.g[0] += sum_of(after.of_g);
   }
 };
 
@@ -277,6 +322,7 @@ void scale_back(const void* grad, const void* x_, i64 n, bool normalizes, f64 fa
 
 SUANZI_TABLE(DeltaKernels, delta_kernels,
              {{delta::Panel<f32>::columns, delta::Panel<f64>::columns},
+              {delta::Panel<f32>::size, delta::Panel<f64>::size},
               {delta::scale<f32>, delta::scale<f64>},
               {delta::scale_back<f32>, delta::scale_back<f64>},
               {delta::Panel<f32>::forward, delta::Panel<f64>::forward},

@@ -22,15 +22,17 @@ struct DeltaGradients {
   void *q, *k;                 // rows of `depth` numbers, to be added to
   void* v;                     // rows of a panel, one after the other
   double *g, *beta;            // a number for each step, to be added to
+  void* spare;                 // a vector for each row
 };
 
 struct DeltaKernels {
-  std::int64_t panel[2];  // how many columns
+  std::int64_t panel[2];   // how many columns
+  std::int64_t vector[2];  // and lanes of a vector
   // y = factor x, or with `normalizes` factor x / sqrt(the sum of x**2 + 1e-6).
   void (*scale[2])(const void* x, std::int64_t n, bool normalizes, double factor, void* y);
   // From the gradient of such a y that of x.
   void (*scale_back[2])(const void* grad, const void* x, std::int64_t n, bool normalizes, double factor, void* to);
-  // The state after the steps, in place, and rows of results as far apart as those of v.
+  // The state after the steps, in place, and rows of results as far apart as those of v, if they are wanted.
   void (*forward[2])(const DeltaSteps& of, void* state, void* results);
   // The state after each step behind the one before the first; rests, rows of a panel: v less what the state says.
   void (*replay[2])(const DeltaSteps& of, void* states, void* rests);

@@ -42,7 +42,7 @@ class Backward {
   }
 
  private:
-  enum { queries, keys, values, results, decays, betas, kept, states, rests, slope, columns, spare, buffers };
+  enum { queries, keys, values, results, decays, betas, kept, states, rests, slope, columns, spare, vectors, buffers };
 
   // A head of one of the batch, panel by panel.
   void head(std::int64_t b, std::int64_t h, std::int64_t at) {
@@ -50,7 +50,8 @@ class Backward {
     DeltaMemory<buffers> room;
     OwnMemory sums;
     if (!room.take({chunk_ * d.depth * size, chunk_ * d.depth * size, row, row, chunk_ * size, chunk_ * size,
-                    chunks_ * state, (chunk_ + 1) * state, row, state, row, d.depth * size}))
+                    chunks_ * state, (chunk_ + 1) * state, row, state, row, d.depth * size,
+                    d.depth * d.loops.vector[d.lanes.lane] * size}))
       return void(failed_ = true);
     auto* sum = reinterpret_cast<double*>(sums.take(2 * d.time * 8));
     if (!sum) return void(failed_ = true);
@@ -69,7 +70,7 @@ class Backward {
     for (std::int64_t c = 0; c + 1 < chunks_; ++c) {
       DeltaSteps of = read(b, h, p, c, room);
       std::memcpy(room[kept] + (c + 1) * state, room[kept] + c * state, static_cast<std::size_t>(state));
-      d.loops.forward[d.lanes.lane](of, room[kept] + (c + 1) * state, room[results]);
+      d.loops.forward[d.lanes.lane](of, room[kept] + (c + 1) * state, nullptr);
     }
     d.read_state(after_ ? after_->data() : nullptr, b, h, p, room[slope]);
     for (std::int64_t c = chunks_; c-- > 0;) chunk(b, h, p, c, at, sum, room);
@@ -93,8 +94,8 @@ class Backward {
     d.loops.replay[d.lanes.lane](of, room[states], room[rests]);
     d.read_values(above_, b, t, of.steps, h, p * d.panel, d.columns_of(p), d.panel, room[results]);
     std::int64_t from = at + t * d.depth * size;
-    DeltaGradients to{room[states], room[rests],   room[results], room[slope],     by_q_ + from,
-                      by_k_ + from, room[columns], sum + t,       sum + d.time + t};
+    DeltaGradients to{room[states], room[rests],   room[results], room[slope],      by_q_ + from,
+                      by_k_ + from, room[columns], sum + t,       sum + d.time + t, room[vectors]};
     d.loops.backward[d.lanes.lane](of, to);
     for (std::int64_t i = 0; i < of.steps; ++i) {
       std::byte* v = to_.v + ((d.row(b, t + i) + h) * d.width + p * d.panel) * d.lanes.itemsize;
