@@ -65,6 +65,9 @@ inline std::int64_t depth_of_block(std::int64_t taps) noexcept {
   return taps > most || taps == 0 ? most : most / taps * taps;
 }
 
+// Whether rows are too few for columns: their sums are made from lines.
+inline bool is_direct(const Convolution& c) noexcept { return c.rows <= 8 && c.channels <= 256 && c.depth() <= 1024; }
+
 // n elements `stride` bytes apart, widened to what is computed in.
 void read_elements(const Kernels& k, const std::byte* from, Dtype dtype, std::int64_t stride, std::int64_t n,
                    std::byte* to) noexcept;

@@ -388,7 +388,9 @@ bool pack_transposed(const std::vector<Plan>& plans, const TransposedWeights& wh
 bool suits_pixels(const Convolution& c) noexcept {
   if (!convolution_kernels().pixels.pack || c.x.dtype == Dtype::float64 || c.taps() > 256 || c.taps() == 0)
     return false;
-  if (c.depth() < 16 || c.rows < 12) return false;
+  // Half a vector of channels is still better than lines, where these have the same sums.
+  bool has_few = is_direct(c) && c.rows >= 6 && c.depth() <= depth_of_block(c.taps());
+  if (c.depth() < 16 || (c.rows < 12 && !has_few)) return false;
   if (c.taps() == 1 && c.axes[2].step == 1) return false;
   // One line of few pixels is to fit.
   auto row =

@@ -32,8 +32,6 @@ struct Parts {
   std::int64_t panels = 1 << 30;     // of a unit of work
   std::int64_t rows, lines, across;  // of a block, at most
 
-  static bool is_direct(const Convolution& c) { return c.rows <= 8 && c.channels <= 256 && c.depth() <= 1024; }
-
   Parts(const Convolution& c, std::int64_t size, std::int64_t panel, bool unit) {
     direct = is_direct(c), by_unit = unit;
     // Of so many channels, the lines are to stay in the second-level cache.
@@ -369,8 +367,8 @@ bool run(const Convolution& c, bool by_unit) {
 }
 
 bool may_use_unit(const Convolution& c) {
-  return c.x.dtype == Dtype::bfloat16 && kernels().products->multiply_places && !Parts::is_direct(c) &&
-         c.depth() >= 16 && c.rows >= 8;
+  return c.x.dtype == Dtype::bfloat16 && kernels().products->multiply_places && !is_direct(c) && c.depth() >= 16 &&
+         c.rows >= 8;
 }
 
 // The unit has a say in the last bits, so that each image has its own way, whatever the others are.

@@ -243,6 +243,7 @@ def test_threads_and_the_batch_change_no_bit(dtype: str, groups: int) -> None:
         ((2, 64, 14, 15), (33, 64, 3, 3)),
         ((1, 90, 3, 1100), (70, 90, 3, 3)),  # lines in parts, and channels
         ((2, 600, 6, 40), (16, 600, 1, 3)),
+        ((2, 12, 9, 30), (7, 12, 3, 3)),
     ],
 )
 def test_tiles_of_pixels_have_the_bits_of_columns(
