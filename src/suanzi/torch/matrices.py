@@ -100,12 +100,27 @@ def _dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def linear(call: Call, x: torch.Tensor, weight: torch.Tensor, bias: Any, dtype: Any) -> Any:
     """Return x W^T + b."""
     dt = _product_dtype(call)
-    if call.place.type == "cuda" and dt in _TENSOR_CORES and bias is None:
-        return _narrow(
-            torch.matmul, cast(x, call.dtypes["x"], dt), cast(weight, call.dtypes["weight"], dt).mT
-        )
-    made = product(computed(call, "x", x, dt), computed(call, "weight", weight, dt).mT)
-    return made if bias is None else made + computed(call, "bias", bias, dt)
+    if call.place.type == "cuda" and dt in _TENSOR_CORES:
+        given = [cast(v, call.dtypes[n], dt) for n, v in (("x", x), ("weight", weight))]
+        if bias is not None:
+            given.append(cast(bias, call.dtypes["bias"], dt))
+        return _narrow(_affine, *given)
+    rows, by = computed(call, "x", x, dt), computed(call, "weight", weight, dt)
+    plus = None if bias is None else computed(call, "bias", bias, dt)
+    if rows.is_floating_point() or rows.is_complex():
+        return _affine(rows, by, plus)
+    made = product(rows, by.mT)
+    return made if plus is None else made + plus
+
+
+def _affine(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Return x W^T + b, rounded once: what is added to a product is added before."""
+    if bias is None:
+        return torch.matmul(x, weight.mT)
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    return torch.addmm(bias, rows, weight.mT).reshape(*x.shape[:-1], weight.shape[0])
 
 
 @way("bilinear")
