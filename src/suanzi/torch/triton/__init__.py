@@ -32,9 +32,11 @@ and store 1 to it.
 # Each declares kernels of some operators, by being imported.
 from suanzi.torch.triton import (  # noqa: F401
     activations,
+    attention,
     elements,
     norms,
     reducing,
+    rotating,
     scanning,
     softmaxes,
     tables,

@@ -32,6 +32,10 @@ _OPTIONS = {"enable_fp_fusion": False, "enable_reflect_ftz": False}
 _handles: dict[Any, Handle] = {}
 
 
+class Plain(int):
+    """An integer of 32 bits of which a kernel knows nothing: all are served by one compilation."""
+
+
 def pointer(dtype: torch.dtype) -> str:
     """Return the type of a parameter that points to elements of a dtype."""
     return _POINTERS[dtype]
@@ -58,7 +62,9 @@ def launch(
         with np.errstate(all="ignore"):
             kernel[tuple(grid)](*args, **constants)
         return
-    seen, values, device = [], [], 0
+    seen: list[tuple[str, Any]] = []
+    values: list[Any] = []
+    device = 0
     for x in args:
         if isinstance(x, torch.Tensor):
             address = x.data_ptr()
@@ -67,6 +73,9 @@ def launch(
             device = x.device.index
         elif isinstance(x, float):
             seen.append(("fp32", False))
+            values.append(x)
+        elif type(x) is Plain:
+            seen.append(("i32", False))
             values.append(x)
         elif x == 1:
             seen.append(("constexpr", int(x)))
@@ -110,6 +119,23 @@ def prepare(
     stages: int = 3,
 ) -> Handle:
     """Return a kernel compiled for types of parameters: each with whether 16 divides it."""
+    key = (kernel, tuple(seen), tuple(constants.items()), device, warps, stages)
+    if key not in _prepared:
+        _prepared[key] = _loaded(kernel, seen, constants, device, warps, stages)
+    return _prepared[key]
+
+
+_prepared: dict[Any, Handle] = {}
+
+
+def _loaded(
+    kernel: Any,
+    seen: Sequence[tuple[str, Any]],
+    constants: Mapping[str, Any],
+    device: int,
+    warps: int,
+    stages: int,
+) -> Handle:
     made, types = compiled(
         kernel, seen, constants, torch.cuda.get_device_capability(device), warps, stages
     )

@@ -22,7 +22,7 @@ from suanzi.torch.triton.driver import (
     quick_empty,
     stream,
 )
-from suanzi.torch.triton.launching import is_compiled, launch, pointer, prepare
+from suanzi.torch.triton.launching import Plain, is_compiled, launch, pointer, prepare
 
 
 class At(int):
@@ -38,6 +38,7 @@ class Step:
     args: Sequence[Any]
     constants: Mapping[str, Any]
     warps: int = 4
+    stages: int = 3
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Steps(Plan):
         if not self._is_started:
             for step in self._steps:
                 args = [tensors[x] if isinstance(x, At) else x for x in step.args]
-                launch(step.kernel, (step.programs,), args, step.constants, warps=step.warps)
+                launch(step.kernel, (step.programs,), args, step.constants,
+                       warps=step.warps, stages=step.stages)  # fmt: skip
             return made[0]
         addresses = [x.data_ptr() for x in tensors]
         low = 0
@@ -125,13 +127,17 @@ class Steps(Plan):
                     continue
                 elif isinstance(x, float):
                     seen.append(("fp32", False))
+                elif type(x) is Plain:
+                    seen.append(("i32", False))
                 elif x == 1:
                     seen.append(("constexpr", 1))
                     continue
                 else:
                     seen.append(("i32" if -(2**31) <= x < 2**31 else "i64", x % 16 == 0))
                 values.append(x)
-            handle = prepare(step.kernel, seen, step.constants, self._index, step.warps)
+            handle = prepare(
+                step.kernel, seen, step.constants, self._index, step.warps, step.stages
+            )
             made.append((handle, step.programs, places, values))
         self._ready[low] = made
         return made

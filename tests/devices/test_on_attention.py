@@ -1,0 +1,215 @@
+"""The kernels of attention against its truth, within its bound, and against the CPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.devices.test_on_rows import KINDS, with_kernels
+from tests.devices.test_on_rows import used as counted
+from tests.helpers.devices import HAS_KERNELS
+
+import suanzi as sz
+from suanzi import nn, truth
+
+Counts = dict[str, int]
+used = counted
+RNG = np.random.default_rng(41)
+KEY = "nn:scaled_dot_product_attention"
+HERE = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+
+
+def numbers(kind: str, *shape: int) -> Any:
+    return RNG.standard_normal(shape).astype(np.float32).astype(HERE[kind])
+
+
+def tensor(x: Any, device: str = "cpu") -> sz.Tensor:
+    if x.dtype == ml_dtypes.bfloat16:
+        return sz.cast(sz.tensor(x.astype(np.float32)), sz.bfloat16).to_device(device)
+    return sz.tensor(x, device=device)
+
+
+def wide(x: sz.Tensor) -> Any:
+    return sz.cast(x.to_device("cpu"), sz.float64).numpy()
+
+
+def attended(device: str, *operands: Any, **options: Any) -> Any:
+    """Return what a device computes of arrays, as float64."""
+    given = {k: tensor(x, device) if isinstance(x, np.ndarray) else x for k, x in options.items()}
+    there = [x if isinstance(x, sz.Tensor) else tensor(x, device) for x in operands]
+    return wide(nn.scaled_dot_product_attention(*there, **given))
+
+
+def is_right(device: str, *operands: Any, **options: Any) -> None:
+    """Assert results within the bound of the truth."""
+    found = attended(device, *operands, **options)
+    bound = truth.bound("scaled_dot_product_attention", *operands, **options)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(found - bound.value)
+        good = (off <= bound.error) | (found == bound.value)
+    good |= np.isnan(found) & np.isnan(bound.value)
+    assert good.all(), (off[~good], bound.error[~good], bound.value[~good])
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make blocks so small that few rows have several."""
+    if HAS_KERNELS:
+        from suanzi.torch.triton import attention
+
+        size = attention.Blocks(16, 16, 4, 2, "bf16x6")
+        monkeypatch.setattr(attention, "blocks_of", lambda narrow, rows, width: size)
+        monkeypatch.setattr(attention, "keys_of_part", lambda keys: 32)
+        monkeypatch.setattr(attention, "_FEW", 4)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"causal": True},
+    "causal, from the last key": {"causal": True, "align": "bottom_right", "scale": 0.5},
+    "a window": {"window": (17, 3), "align": "bottom_right"},
+    "a causal window": {"window": (20, -1), "causal": True, "align": "bottom_right"},
+    "a window beyond the keys": {"window": 0, "masked_rows": "nan", "align": "bottom_right"},
+    "a mask": {"mask": RNG.random((18, 37)) > 0.7},
+    "a mask of keys": {"mask": RNG.random(37) > 0.5, "causal": True},
+    "rows without keys": {"mask": np.arange(18)[:, None] > np.arange(37), "masked_rows": "nan"},
+    "a soft cap": {"softcap": 1.5, "scale": 0.8, "causal": True},
+    "a scale below 0": {"scale": -0.7},
+}
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("triton") is None or HAS_KERNELS,
+    reason="Triton is not installed, or the kernels of this process run",
+)
+def test_in_the_interpreter() -> None:
+    given = {**os.environ, "TRITON_INTERPRET": "1"}
+    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(run, env=given, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
+
+
+@with_kernels
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(kind, one) for i, one in enumerate(OPTIONS.values())
+     for kind in ("float32", ("bfloat16", "float16")[i % 2])],
+    ids=[f"{name}-{i}" for name in OPTIONS for i in range(2)],
+)  # fmt: skip
+def test_options(
+    device: str, used: Counts, small: None, kind: str, options: dict[str, Any]
+) -> None:
+    q, k, v = numbers(kind, 18, 8), numbers(kind, 37, 8), numbers(kind, 37, 5)
+    is_right(device, q, k, v, **options)
+    assert used[KEY] == 1
+
+
+@with_kernels
+@KINDS
+def test_masks_that_are_added_and_sinks(device: str, used: Counts, small: None, kind: str) -> None:
+    q, k, v = numbers(kind, 2, 7, 8), numbers(kind, 1, 20, 8), numbers(kind, 1, 20, 5)
+    is_right(device, q, k, v, numbers(kind, 7, 20), sink=numbers(kind, 2))
+    hidden = numbers(kind, 2, 1, 20)
+    hidden[1] = -np.inf
+    is_right(device, q, k, v, hidden)
+    is_right(device, q, k, v, window=(0, 0), align="bottom_right", sink=numbers(kind, 2))
+    assert used[KEY] == 3
+
+
+@with_kernels
+@KINDS
+def test_few_queries_and_many_keys(device: str, used: Counts, small: None, kind: str) -> None:
+    q, k, v = numbers(kind, 2, 2, 1, 8), numbers(kind, 2, 1, 70, 8), numbers(kind, 2, 1, 70, 3)
+    is_right(device, q, k, v)
+    two = numbers(kind, 2, 2, 8)
+    options = {"causal": True, "align": "bottom_right", "window": (40, -1)}
+    is_right(device, two, k[0], v[0], sink=numbers(kind, 2), **options)
+    is_right(device, two, k[0], v[0], RNG.random((2, 2, 70)) > 0.9)
+    assert used[KEY] == 3
+
+
+@with_kernels
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_hidden_values_take_no_part(device: str, used: Counts, small: None, kind: str) -> None:
+    q, k, v = numbers(kind, 2, 18, 8), numbers(kind, 2, 37, 8), numbers(kind, 2, 37, 5)
+    v[0, 30, 1] = v[0, 12, 2] = k[0, 25, 0] = np.nan
+    v[0, 3, 0] = v[1, 9, 1] = v[1, 10, 4] = np.inf
+    v[1, 2, 3] = v[1, 12, 4] = -np.inf
+    mask = RNG.random((18, 37)) > 0.4
+    for options in ({"causal": True}, {"mask": mask}, {}):
+        found, wanted = attended(device, q, k, v, **options), attended("cpu", q, k, v, **options)
+        finite = np.isfinite(wanted)
+        assert (np.isfinite(found) == finite).all()
+        assert np.allclose(found, wanted, rtol=0.02, atol=0.02, equal_nan=True)
+    assert used[KEY] == 3
+
+
+@with_kernels
+def test_a_row_has_the_same_bits_whatever_is_in_others(device: str, small: None) -> None:
+    q, k, v = (numbers("bfloat16", 2, 20, 8) for _ in range(3))
+    wanted = attended(device, q, k, v, causal=True)
+    q[0, 7:], v[0, 7:], k[1] = np.nan, np.inf, np.nan
+    found = attended(device, q, k, v, causal=True)
+    assert (found[0, :7] == wanted[0, :7]).all()
+    assert np.isnan(found[1]).all()
+
+
+@with_kernels
+def test_blocks_of_their_usual_sizes(device: str, used: Counts) -> None:
+    for kind, columns in (("float32", 72), ("bfloat16", 136), ("float16", 40)):
+        q, k, v = numbers(kind, 1, 150, columns), *(numbers(kind, 1, 200, columns) for _ in "kv")
+        found = attended(device, q, k, v, causal=True)
+        wanted = attended("cpu", q, k, v, causal=True)
+        eps = float(
+            np.finfo(np.float32).eps if kind == "float32" else 2 * ml_dtypes.finfo(HERE[kind]).eps
+        )
+        assert (np.abs(found - wanted) <= 8 * eps * np.maximum(np.abs(wanted), 0.5)).all()
+    assert used[KEY] == 3
+
+
+@with_kernels
+def test_strides_batches_and_no_elements(device: str, used: Counts) -> None:
+    q, k, v = (numbers("float32", 2, 9, 3, 8) for _ in range(3))
+    wanted = attended("cpu", *(np.ascontiguousarray(x.transpose(0, 2, 1, 3)) for x in (q, k, v)))
+    turned = [tensor(x, device).transpose((0, 2, 1, 3)) for x in (q, k, v)]
+    assert np.allclose(attended(device, *turned), wanted, rtol=1e-5, atol=1e-5)
+    cut = [tensor(numbers("float32", 3, 9, 20), device)[..., 3:19:2] for _ in range(3)]
+    given = [np.ascontiguousarray(wide(x).astype(np.float32)) for x in cut]
+    assert np.allclose(attended(device, *cut), attended("cpu", *given), rtol=1e-5, atol=1e-5)
+    is_right(device, numbers("float32", 2, 1, 3, 2), *(numbers("float32", 1, 1, 4, 2),) * 2)
+    for shapes in (((1, 0, 2), (1, 3, 2), (1, 3, 2)), ((1, 3, 2), (1, 0, 2), (1, 0, 2)),
+                   ((1, 3, 0), (1, 3, 0), (1, 3, 2)), ((0, 3, 2), (0, 3, 2), (0, 3, 2)),
+                   ((1, 3, 2), (1, 4, 2), (1, 4, 0))):  # fmt: skip
+        operands = [numbers("float32", *shape) for shape in shapes]
+        assert np.allclose(attended(device, *operands), attended("cpu", *operands), atol=1e-6)
+    assert used[KEY] >= 5
+
+
+@with_kernels
+@KINDS
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_rotary_embeddings(device: str, used: Counts, kind: str, interleaved: bool) -> None:
+    shapes = [((2, 3, 8), (3, 4)), ((2, 2, 3, 7), (2, 1, 1, 2)), ((40,), (20,)), ((2, 3), (2, 0))]
+    for shape, table in shapes:
+        x, g, cos, sin = (numbers(kind, *s) for s in (shape, shape, table, table))
+        there = [tensor(v, device) for v in (x, g, cos, sin)]
+        for name, given in (("", (0, 2, 3)), ("_bwd", (1, 0, 2, 3))):
+            function = getattr(nn, f"rotary_embedding{name}")
+            found = wide(function(*(there[i] for i in given), interleaved=interleaved))
+            arrays = [(x, g, cos, sin)[i] for i in given]
+            bound = truth.bound(f"rotary_embedding{name}", *arrays, interleaved=interleaved)
+            assert (np.abs(found - bound.value) <= bound.error).all()
+    turned = tensor(numbers(kind, 3, 2, 8), device).transpose((1, 0, 2))
+    table = tensor(numbers(kind, 3, 4), device)
+    given = turned, table, table
+    wanted = nn.rotary_embedding(*(x.to_device("cpu") for x in given), interleaved=interleaved)
+    assert np.allclose(wide(nn.rotary_embedding(*given, interleaved=interleaved)), wide(wanted))
+    assert used["nn:rotary_embedding"] == 5
+    assert used["nn:rotary_embedding_bwd"] == 4
