@@ -87,6 +87,29 @@ def test_sums_of_products_of_integers_by_letters_where_there_is_no_kernel(device
         assert torch.equal(einsum_of_integers(subscripts, list(operands)), wanted), subscripts
 
 
+@pytest.mark.parametrize("before", [True, False, (True, False)])
+def test_a_setting_of_cublas_is_changed_for_a_product_alone(before: Any) -> None:
+    from suanzi.torch.matrices import _narrow
+
+    seen, chosen = [], torch.backends.cuda.matmul
+    name = "allow_bf16_reduced_precision_reduction"
+    x = torch.ones(2, 2, dtype=torch.bfloat16)
+    original = torch._C._get_cublas_allow_bf16_reduced_precision_reduction()
+    try:
+        try:
+            setattr(chosen, name, before)
+        except RuntimeError:
+            pytest.skip("this version has one setting")
+        wanted = torch._C._get_cublas_allow_bf16_reduced_precision_reduction()
+        _narrow(lambda *_: (seen.append(getattr(chosen, name)), x)[1], x, x)
+        with pytest.raises(ZeroDivisionError):
+            _narrow(lambda *_: 1 / 0, x, x)  # type: ignore[arg-type, return-value]
+        assert torch._C._get_cublas_allow_bf16_reduced_precision_reduction() == wanted
+        assert seen == [False]
+    finally:
+        setattr(chosen, name, original)
+
+
 def test_errors_are_the_cpus(device: str) -> None:
     x: Any = sz.zeros((300, 64), device=device)
     here = sz.zeros((300, 64))

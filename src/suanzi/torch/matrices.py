@@ -46,22 +46,29 @@ def by_parts(multiply: Callable[..., torch.Tensor], x: torch.Tensor, y: torch.Te
 
 
 _TENSOR_CORES = (dtypes.float16, dtypes.bfloat16)
-_REDUCED = {
-    torch.float16: "allow_fp16_reduced_precision_reduction",
-    torch.bfloat16: "allow_bf16_reduced_precision_reduction",
-}
+
+
+def _setting(kind: str) -> tuple[Any, Any]:
+    """Return what reads and sets `allow_..._reduced_precision_reduction` of PyTorch."""
+    name = f"cublas_allow_{kind}_reduced_precision_reduction"
+    return getattr(torch._C, f"_get_{name}"), getattr(torch._C, f"_set_{name}")
+
+
+_REDUCED = {torch.float16: _setting("fp16"), torch.bfloat16: _setting("bf16")}
 
 
 def _narrow(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> torch.Tensor:
     """Return a product of 16-bit floats that is summed in float32 and rounded once."""
-    name, chosen = _REDUCED[operands[0].dtype], torch.backends.cuda.matmul
-    if not getattr(chosen, name):
+    read, change = _REDUCED[operands[0].dtype]
+    found = read()  # newer versions of PyTorch have two settings in one
+    allowed, *others = found if isinstance(found, tuple) else (found,)
+    if not allowed:
         return function(*operands)
-    setattr(chosen, name, False)
+    change(False, *others)
     try:
         return function(*operands)
     finally:
-        setattr(chosen, name, True)
+        change(allowed, *others)
 
 
 def _product_dtype(call: Call) -> DType:

@@ -86,7 +86,8 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if arguments.get("accumulate", "default") != "default":
         raise not_supported(op, device, "PyTorch has no exact sums")
     plain = {name: _plain(x) for name, x in arguments.items() if name != "accumulate"}
-    made, kept = None, function
+    made: Any = None
+    kept: Way | None = function
     if usable(call.place.type):
         made, kept = _by_kernels(call, function, plain, args, kwargs)
     if made is None:
@@ -150,8 +151,8 @@ def _by_kernels(
             return made, None
         quick = FAST.get(key) or FAST.get(shared)
         with torch.no_grad():
-            made = None if quick is None else quick(call, **plain)
-        return made, way if made is None else quick
+            found = None if quick is None else quick(call, **plain)
+        return found, way if found is None else quick
     except StatusError:
         raise
     except Exception as error:
