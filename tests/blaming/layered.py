@@ -12,6 +12,15 @@ from moved import Case, Tensor, backward, last, main, reverse, source
 from planted import after, plus, times, with_argument
 from torch.nn import functional as F
 
+LABELS = torch.tensor([[1, 2, 2, 3], [3, 1, 4, 0], [5, 5, 1, 2]])
+
+
+def paths(x: Tensor) -> Tensor:
+    """Return the losses of three targets of other lengths; one has a class twice."""
+    given = source(x, 12, 3, 6).add(x[0, 0]).log_softmax(-1)
+    return F.ctc_loss(given, LABELS, (12, 9, 11), (4, 2, 4), reduction="none")
+
+
 OFFS = torch.tensor([1, 3, 4], dtype=torch.int32)
 
 
@@ -91,6 +100,9 @@ CASES: dict[str, Case] = {
     "softshrink": ("softshrink", F.softshrink, after(last)),
     "nan_to_num": ("nan_to_num", lambda x: x.masked_fill(x > 0, float("inf")).nan_to_num(2.0, 3.0),
         lambda func, x, *more: func(x)),
+    "ctc": ("_ctc_loss", paths, after(times(1.01))),
+    "ctc: gradient": ("_ctc_loss_backward", backward(paths), after(times(1.01))),
+    "ctc: gradient of another step": ("_ctc_loss_backward", backward(paths), after(reverse)),
     "grouped products": ("_grouped_mm", of_groups, next_group),
     "grouped products: gradients": ("_grouped_mm",
         lambda x: of_groups(x).float().square().sum().backward(), next_group),

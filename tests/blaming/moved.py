@@ -116,6 +116,8 @@ CASES: dict[str, Case] = {
     "take": ("take", lambda x: x.take(ROWS * 5), after(reverse)),
     "diag_embed": ("diag_embed", lambda x: x.diag_embed(1), after(lambda y: y.transpose(-1, -2))),
     "diagonal_backward": ("diagonal_backward", backward(lambda x: x.diagonal(1)), after(last)),
+    "select: gradient of a number": ("select_backward", backward(lambda x: x[1, 2]),
+        after(lambda y: y.roll(1, -1))),
     "unsafe index": ("_unsafe_index", lambda x: torch.ops.aten._unsafe_index(x, [ROWS]),
         after(reverse)),
 }  # fmt: skip

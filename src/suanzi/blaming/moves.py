@@ -90,7 +90,9 @@ def _placed(
     call: Call, x: Any, at: Index, source: list[Array], inside: Array, value: float = 0.0
 ) -> Iterator[Piece]:
     """Judge elements that were placed among those of one value."""
-    if x.numel():
+    if not x.ndim:
+        found = np.where(inside, call.numbers(x), value)
+    elif x.numel():
         safe = [np.clip(i, 0, n - 1) for i, n in zip(source, x.shape, strict=True)]
         found = np.where(inside, call.take(x, tuple(safe)), value)
     else:
@@ -194,8 +196,6 @@ def select_backward(call: Call) -> Iterator[Piece]:
     at, dim = call.elements(call.out), int(call["dim"]) % call.out.ndim
     index = int(call["index"]) % call.out.shape[dim]
     source = [i for a, i in enumerate(at) if a != dim]
-    if not source:
-        raise Unjudged("no axes")
     yield from _placed(call, call["grad_output"], at, source, at[dim] == index)
 
 

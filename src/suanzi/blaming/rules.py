@@ -10,6 +10,7 @@ import suanzi.blaming.layers
 import suanzi.blaming.lists
 import suanzi.blaming.moves
 import suanzi.blaming.norms
+import suanzi.blaming.paths
 import suanzi.blaming.rows
 import suanzi.blaming.steps
 import suanzi.blaming.sums
