@@ -22,6 +22,13 @@ def _flat(call: Call, x: Any) -> Any:
     return None if x is None else call.numbers(x).reshape(1, -1)
 
 
+def _by_row(out: Any, x: Any, axes: list[int]) -> Any:
+    """Return the statistics of rows by the indices of rows; kernels of others have them flat."""
+    shape = [1 if a in axes else int(n) for a, n in enumerate(x.shape)]
+    is_flat = out.ndim == 1 < x.ndim - len(axes) and out.numel() == math.prod(shape)
+    return out.reshape(shape) if is_flat else out
+
+
 @rule("native_layer_norm")
 def layer_norm(call: Call) -> Iterator[Piece]:
     """(x - mean) / sqrt(variance + eps), times a weight and plus a bias."""
@@ -33,7 +40,7 @@ def layer_norm(call: Call) -> Iterator[Piece]:
         "bias": _flat(call, call.get("bias")),
     }  # fmt: skip
     parts = [call.row_part(call.out, axes, batch, call.rows(call.out, axes, batch))]
-    saved = [out for out in call.results[1:3] if out.numel() > 0]
+    saved = [_by_row(out, x, axes) for out in call.results[1:3] if out.numel() > 0]
     parts += [one_for_each(call, out, axes, batch, x.ndim) for out in saved]
 
     def definition(x: Tracked, weight: Any, bias: Any) -> tuple[Tracked, ...]:
@@ -102,9 +109,10 @@ def layer_norm_backward(call: Call) -> Iterator[Piece]:
         arguments = {
             "g": call.rows(g, axes, batch), "x": call.rows(x, axes, batch),
             "weight": _flat(call, call.get("weight")),
-            "mean": one_for_each(call, call["mean"], axes, batch, x.ndim).found.reshape(-1, 1),
-            "rstd": one_for_each(call, call["rstd"], axes, batch, x.ndim).found.reshape(-1, 1),
         }  # fmt: skip
+        for name in ("mean", "rstd"):
+            saved = one_for_each(call, _by_row(call[name], x, axes), axes, batch, x.ndim)
+            arguments[name] = saved.found.reshape(-1, 1)
 
         def definition(g: Tracked, x: Tracked, weight: Any, mean: Any, rstd: Any) -> Tracked:
             return _pulled(g if weight is None else g * weight, (x - mean) * rstd, rstd)

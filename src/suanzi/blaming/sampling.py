@@ -101,6 +101,18 @@ class Call:
         """The first result that there is."""
         return next(x for x in self.results if self.is_tensor(x))
 
+    def on_host(self) -> Call:
+        """Return the call with its tensors in this machine's memory."""
+
+        def moved(x: Any) -> Any:
+            if isinstance(x, list | tuple):
+                return [moved(one) for one in x]
+            return x.detach().cpu() if self.is_tensor(x) else x
+
+        given = {name: moved(x) for name, x in self.arguments.items()}
+        after = {name: moved(x) for name, x in self.after.items()}
+        return Call(self.torch, self.name, given, moved(self.results), self.rng, after)
+
     def is_tensor(self, x: Any) -> bool:
         """Tell whether an argument is a tensor."""
         return isinstance(x, self.torch.Tensor)
@@ -184,18 +196,22 @@ class Call:
         x = x.detach()
         largest, size = self._largest(x)
         if math.isfinite(size):
-            return [largest]
+            return [largest] if largest >= 0 else []
         finite = self.torch.isfinite(x).reshape(-1)
         strange = self.torch.nonzero(~finite).reshape(-1)[:8].tolist()
-        return [*strange, self._largest(self.torch.where(finite, x.reshape(-1), 0))[0]]
+        some = [*strange, self._largest(self.torch.where(finite, x.reshape(-1), 0))[0]]
+        return [i for i in some if 0 <= i < x.numel()]
 
     def _largest(self, x: Any) -> tuple[int, float]:
-        """Return where the largest magnitude is, and that; magnitudes of all would be a copy."""
-        ends = [int(x.argmax()), int(x.argmin())]
+        """Return where the largest magnitude is, and that; magnitudes of all would be a copy.
+
+        The kernels may be those that are judged: an index that is none is left out, -1 if both are.
+        """
+        ends = [i for i in (int(x.argmax()), int(x.argmin())) if 0 <= i < x.numel()]
         sizes = [self._size(x, i) for i in ends]
-        if any(map(math.isnan, sizes)):
-            return ends[0], math.nan
-        which = int(sizes[1] > sizes[0])
+        if any(map(math.isnan, sizes)) or not ends:
+            return ends[0] if ends else -1, math.nan if ends else 0.0
+        which = sizes.index(max(sizes))
         return ends[which], sizes[which]
 
     def _size(self, x: Any, i: int) -> float:
@@ -219,7 +235,8 @@ class Call:
         if not x.is_floating_point() or x.numel() > _SCANNED >> 6 or "float8" in name_of(x.dtype):
             return []
         sizes = x.detach().reshape(-1).abs()
-        return [int(self.torch.where(sizes == 0, math.inf, sizes).argmin())]
+        least = int(self.torch.where(sizes == 0, math.inf, sizes).argmin())
+        return [least] if 0 <= least < x.numel() else []
 
     # ---- rows ----------------------------------------------------------------------------------
 

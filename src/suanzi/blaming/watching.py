@@ -171,7 +171,11 @@ class Watcher(Hooks):
             self.gradients.note(place)
         else:
             place = self.gradients.place(node) or self.places.here(4)
-        return self._make(func, operator, place, node is not None, args, kwargs, start)
+        self.places.inside += 1  # what judging itself calls is inside, too
+        try:
+            return self._make(func, operator, place, node is not None, args, kwargs, start)
+        finally:
+            self.places.inside -= 1
 
     def _is_made_of_others(self, func: Any, operator: Operator, args: Any) -> bool:
         """Tell whether a device has no kernel of an operator: what it is made of is seen then."""
@@ -211,11 +215,7 @@ class Watcher(Hooks):
             self._fail(operator, error)
             site = None
         self.spent += time.perf_counter() - start
-        self.places.inside += 1
-        try:
-            result = func(*args, **kwargs)
-        finally:
-            self.places.inside -= 1
+        result = func(*args, **kwargs)
         if site is None:
             return result
         start = time.perf_counter()
@@ -423,7 +423,7 @@ class Watcher(Hooks):
         if not tensors or not any(x.numel() for x in tensors):
             raise Unjudged("empty tensors")
         call = Call(torch, operator.name, given, results, self.rng, after)
-        found = [judge(piece) for piece in pieces(call)]
+        call, found = self._pieces(call)
         if not found:
             raise Unjudged("no result to compare")
         site.judged += 1
@@ -437,6 +437,17 @@ class Watcher(Hooks):
         if is_new and self.options.save is not None:
             self._save(func, operator, site, given, results, worst)
         return worst
+
+    def _pieces(self, call: Call) -> tuple[Call, list[Judged]]:
+        """Judge a call, on this machine where the kernels fail that samples are taken with."""
+        try:
+            return call, [judge(piece) for piece in pieces(call)]
+        except (RuntimeError, ValueError, IndexError, ArithmeticError):
+            some = tensors_of(self.torch, (*call.arguments.values(), *call.results))
+            if sum(x.numel() * x.element_size() for x in some) > self.options.memory:
+                raise
+        call = call.on_host()
+        return call, [judge(piece) for piece in pieces(call)]
 
     def _born(
         self, site: Site, given: Mapping[str, Any], results: Sequence[Any], worst: Judged,
