@@ -16,9 +16,11 @@ import suanzi.blaming.steps
 import suanzi.blaming.sums
 import suanzi.blaming.windows  # noqa: F401  they declare them
 from suanzi.blaming.elements import RULES
+from suanzi.blaming.judging import Judged, judge
+from suanzi.blaming.kinds import tensors_of
 from suanzi.blaming.sampling import Call, Piece
 
-__all__ = ["ALLOCATIONS", "RULES", "VIEWS", "WRITES", "pieces"]
+__all__ = ["ALLOCATIONS", "RULES", "VIEWS", "WRITES", "judge_call", "pieces"]
 
 ALLOCATIONS = ("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty",
                "new_empty_strided", "resize", "set")  # fmt: skip
@@ -36,3 +38,18 @@ WRITES = {
 def pieces(call: Call) -> Iterator[Piece]:
     """Give the parts of a call that are computed again."""
     yield from RULES[call.name](call)
+
+
+def judge_call(call: Call, memory: int) -> tuple[Call, list[Judged]]:
+    """Judge a call, on this machine where the kernels fail that samples are taken with.
+
+    `memory` is the largest size of what is copied for that. Returns the call that was judged.
+    """
+    try:
+        return call, [judge(piece) for piece in pieces(call)]
+    except (RuntimeError, ValueError, IndexError, ArithmeticError):
+        some = tensors_of(call.torch, (*call.arguments.values(), *call.results))
+        if sum(x.numel() * x.element_size() for x in some) > memory:
+            raise
+    call = call.on_host()
+    return call, [judge(piece) for piece in pieces(call)]

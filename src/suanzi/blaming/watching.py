@@ -21,7 +21,7 @@ import numpy as np
 from suanzi.blaming.capturing import CAPTURED, Captures
 from suanzi.blaming.comparing import compare
 from suanzi.blaming.entering import Hooks
-from suanzi.blaming.judging import Judged, judge
+from suanzi.blaming.judging import Judged
 from suanzi.blaming.kinds import (
     TRACING,
     check_kinds,
@@ -37,7 +37,7 @@ from suanzi.blaming.operators import Operator, conversion, has_kernel
 from suanzi.blaming.options import Options
 from suanzi.blaming.places import Gradients, Place, Places
 from suanzi.blaming.report import Report, Site
-from suanzi.blaming.rules import pieces
+from suanzi.blaming.rules import judge_call
 from suanzi.blaming.runs import Recorder, read_run
 from suanzi.blaming.sampling import Call, Unjudged, name_of
 from suanzi.blaming.saved import complete, copied, save_call
@@ -423,7 +423,7 @@ class Watcher(Hooks):
         if not tensors or not any(x.numel() for x in tensors):
             raise Unjudged("empty tensors")
         call = Call(torch, operator.name, given, results, self.rng, after)
-        call, found = self._pieces(call)
+        call, found = judge_call(call, self.options.memory)
         if not found:
             raise Unjudged("no result to compare")
         site.judged += 1
@@ -437,17 +437,6 @@ class Watcher(Hooks):
         if is_new and self.options.save is not None:
             self._save(func, operator, site, given, results, worst)
         return worst
-
-    def _pieces(self, call: Call) -> tuple[Call, list[Judged]]:
-        """Judge a call, on this machine where the kernels fail that samples are taken with."""
-        try:
-            return call, [judge(piece) for piece in pieces(call)]
-        except (RuntimeError, ValueError, IndexError, ArithmeticError):
-            some = tensors_of(self.torch, (*call.arguments.values(), *call.results))
-            if sum(x.numel() * x.element_size() for x in some) > self.options.memory:
-                raise
-        call = call.on_host()
-        return call, [judge(piece) for piece in pieces(call)]
 
     def _born(
         self, site: Site, given: Mapping[str, Any], results: Sequence[Any], worst: Judged,
