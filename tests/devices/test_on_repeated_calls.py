@@ -62,6 +62,16 @@ def test_a_tensor_given_twice(device: str) -> None:
     assert sz.muladd(y, a=y, y=x).tolist() == [20, 60]
 
 
+def test_a_number_before_a_tensor(device: str) -> None:
+    x = sz.tensor([1.0, 4], sz.float32, device=device)
+    for _ in range(3):
+        assert sz.sub(2, x).tolist() == (2 - x).tolist() == [1, -2]
+        assert sz.less(float("inf"), x).tolist() == [False, False]
+        assert sz.pow(2.0, x).tolist() == [2, 16]
+        assert sz.where(x > 2, 7.0, x).tolist() == [1, 7]
+        assert sz.sub(x=2, y=x).tolist() == sz.sub(y=x, x=2).tolist() == [1, -2]
+
+
 def test_shapes_that_depend_on_elements(device: str) -> None:
     x = sz.tensor([1, 2, 3], device=device)
     for mask in ([True, False, True], [True, True, True], [False, False, False]):

@@ -127,7 +127,7 @@ def _with_overrides(declared: Operator, function: F) -> F:
         if may_differ:
             differences.warn(declared.key, args, kwargs)
         if REPEATED:
-            for x in args:
+            for x in (*args, *kwargs.values()) if kwargs else args:
                 repeated = REPEATED.get(type(x))
                 if repeated is not None:
                     made = repeated(declared.key, args, kwargs)

@@ -45,7 +45,8 @@ class WayPlan(Plan):
         self.operands = list(tensors.values())
         self.shape, self.strides = made.shape, made.stride()
         self._call, self._way, self._names = call, way, tuple(tensors)
-        self._others = {name: x for name, x in plain.items() if name not in tensors}
+        # In the order of the parameters, which ways of all operands rely on.
+        self._arguments = {name: None if name in tensors else x for name, x in plain.items()}
         self._result = call.result.dtype
         self._dtype = TORCH[self._result]
 
@@ -55,8 +56,8 @@ class WayPlan(Plan):
             for x in plains:
                 if x.requires_grad:
                     raise RuntimeError("no gradient is recorded")
-            given = dict(zip(self._names, plains, strict=True))
-            made: torch.Tensor = self._way(self._call, **given, **self._others)
+            given = self._arguments | dict(zip(self._names, plains, strict=True))
+            made: torch.Tensor = self._way(self._call, **given)
             if made.dtype is self._dtype:
                 return made
             return cast(made, SUANZI[made.dtype], self._result)
