@@ -313,3 +313,10 @@ ERRORS = [
 def test_errors(call: Any, error: str, words: str) -> None:
     with pytest.raises(getattr(sz, error), match=words):
         call()
+
+
+def test_group_norm_needs_a_number_of_groups() -> None:
+    x = sz.tensor([[1.0, 3.0]])
+    for call in (lambda: sz.nn.group_norm(x, None), lambda: sz.nn.group_norm_bwd(x, x, None)):  # type: ignore[arg-type]
+        with pytest.raises(sz.InvalidArgument, match="num_groups is None; it must be an integer"):
+            call()

@@ -143,6 +143,10 @@ class Layers(_Norm):
         self.size = prod(shape)
 
 
+EACH_CHANNEL = object()
+"""As many groups as channels, whatever their number."""
+
+
 class Pieces(_Norm):
     """Over groups of channels, or by channel over the batch."""
 
@@ -161,8 +165,9 @@ class Pieces(_Norm):
                 "...)."
             )
         channels = self.x.shape[1]
-        groups = channels if num_groups is None else integer_argument(op, "num_groups", num_groups)
-        if num_groups is not None and (groups < 1 or channels % groups):
+        each = num_groups is EACH_CHANNEL
+        groups = channels if each else integer_argument(op, "num_groups", num_groups)
+        if not each and (groups < 1 or channels % groups):
             raise InvalidArgument(
                 f"{op.title}: num_groups is {shown(groups)}, and x has {channels} channels; it "
                 "must be at least 1 and divide them."

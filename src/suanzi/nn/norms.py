@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suanzi.nn._norms import (
+    EACH_CHANNEL,
     Cosines,
     Gradients,
     Layers,
@@ -184,7 +185,7 @@ def instance_norm(
              [-1,  1]]], dtype=float32)
     """
     op = REGISTRY["nn:instance_norm"]
-    return Pieces(op, {"x": x, "weight": weight, "bias": bias}, eps, None).forward()
+    return Pieces(op, {"x": x, "weight": weight, "bias": bias}, eps, EACH_CHANNEL).forward()
 
 
 @operator("3.4.1", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -203,7 +204,7 @@ def instance_norm_bwd(
     """
     op = REGISTRY["nn:instance_norm_bwd"]
     given = {"out_grad": out_grad, "x": x, "weight": weight, "bias": bias}
-    return Pieces(op, given, eps, None).backward()
+    return Pieces(op, given, eps, EACH_CHANNEL).backward()
 
 
 @operator("3.5", dtypes=FLOATS, promotes=ARITHMETIC, catalogue="nn")
@@ -235,7 +236,7 @@ def batch_norm(
     op = REGISTRY["nn:batch_norm"]
     given = {"x": x, "weight": weight, "bias": bias}
     old = {"running_mean": running_mean, "running_var": running_var}
-    pieces = Pieces(op, {**given, **old}, eps, None, by_channel=True)
+    pieces = Pieces(op, {**given, **old}, eps, EACH_CHANNEL, by_channel=True)
     if not flag_argument(op, "training", training):
         return pieces.with_running().forward()
     share = finite_argument(op, "momentum", momentum)
@@ -265,7 +266,7 @@ def batch_norm_bwd(
     op = REGISTRY["nn:batch_norm_bwd"]
     given = {"out_grad": out_grad, "x": x, "weight": weight, "bias": bias}
     old = {"running_mean": running_mean, "running_var": running_var}
-    pieces = Pieces(op, {**given, **old}, eps, None, by_channel=True)
+    pieces = Pieces(op, {**given, **old}, eps, EACH_CHANNEL, by_channel=True)
     if not flag_argument(op, "training", training):
         pieces = pieces.with_running()
     return pieces.backward()
