@@ -225,6 +225,25 @@ def test_gates_and_their_gradients(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("level", _core.levels())
+def test_gelu_next_to_the_edges_of_its_tables(level: str) -> None:
+    """Every sixteenth, which pieces meet at, alone and among others that take another way."""
+    edges = np.repeat(np.arange(1, 300, dtype=np.float32) / 16, 9).view(np.int32)
+    edges += np.tile(np.arange(-4, 5, dtype=np.int32), 299)
+    x = np.concatenate([edges.view(np.float32), -edges.view(np.float32), np.float32([0.0, 1e-30])])
+    x = x[x > -12.5]  # beyond, results are subnormal
+    wide = x.astype(np.float64)
+    tail = np.frompyfunc(math.erfc, 1, 1)(-wide / math.sqrt(2)).astype(float) / 2
+    slope = tail + wide * np.exp(-wide * wide / 2) / math.sqrt(2 * math.pi)
+    given = sz.tensor(x)
+    with at_level(level):
+        y, g = exact(sz.nn.gelu(given)), exact(sz.nn.gelu_bwd(sz.tensor(np.ones_like(x)), given))
+        alone = np.concatenate([exact(sz.nn.gelu(given[i : i + 1])) for i in range(len(x))])
+    assert (np.abs(y - wide * tail) <= 2 * np.spacing(np.abs(wide * tail).astype(np.float32))).all()
+    assert (np.abs(g - slope) <= 2.0**-22).all()
+    assert (alone == y).all()
+
+
+@pytest.mark.parametrize("level", _core.levels())
 def test_several_inputs_of_bfloat16_are_those_of_float32_rounded(level: str) -> None:
     random = np.random.default_rng(7)
     bits = random.integers(0, 65536, (3, 5003), dtype=np.uint32) << 16
