@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
@@ -32,11 +33,7 @@ class _Rows:
         number = target.view(torch.int64) if target.dtype is torch.uint64 else target.long()
         self.ignored = number == int(ignore)
         bad = ((number < 0) | (number >= self.classes)) & ~self.ignored
-        title, last = call.op.title, self.classes - 1
-        pending.add(bad.any(), lambda: OutOfRange(
-            f"{title}: target contains a class out of range; valid classes are 0 to {last}, and "
-            f"{ignore} for rows to ignore."
-        ))  # fmt: skip
+        pending.add(bad.any(), no_class(call, self.classes, ignore))
         self.target = torch.where(self.ignored | bad, 0, number)
         ones = torch.ones_like(self.target, dtype=x.dtype)
         # A row takes its weight by a comparison: a gather's gradient is of no use here.
@@ -59,6 +56,15 @@ class _Rows:
         if smoothing and self.classes:
             given = given * (1 - smoothing) + smoothing / self.classes
         return given if self.weight is None else given * self.weight
+
+
+def no_class(call: Call, classes: int, ignore: int) -> Callable[[], OutOfRange]:
+    """Return what makes the error of a class out of range."""
+    words = (
+        f"target contains a class out of range; valid classes are 0 to {classes - 1}, and {ignore} "
+        "for rows to ignore."
+    )
+    return lambda: OutOfRange(f"{call.op.title}: {words}")
 
 
 def _reduced(losses: Lanes, reduction: str, count: Any = None) -> Lanes:

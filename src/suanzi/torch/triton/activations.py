@@ -70,10 +70,10 @@ def _text(x: float) -> str:
     return repr(x) if math.isfinite(x) else f"float('{x}')"
 
 
-def _rate(c: float, parts: int) -> str:
-    """Return c, and c over a number of parts as a sum of two numbers of float32."""
-    high = float(np.float32(c / parts))
-    return f"{c!r}, {high!r}, {float(np.float32(c / parts - high))!r}"
+def _rate(c: float) -> str:
+    """Return c, and c as a sum of two numbers of float32."""
+    high = float(np.float32(c))
+    return f"{c!r}, {high!r}, {float(np.float32(c - high))!r}"
 
 
 def _numbers(name: str, given: Mapping[str, float]) -> dict[str, str] | None:
@@ -89,7 +89,8 @@ def _numbers(name: str, given: Mapping[str, float]) -> dict[str, str] | None:
     if any("nan" in x for x in found.values()) or given.get("alpha", 0.0) in (math.inf, -math.inf):
         return None
     return {
-        **found, "rate": _rate(rate, 1), "half_rate": _rate(rate, 2), "selu_scale": repr(_SCALE),
+        **found, "rate": _rate(rate), "half_rate": f"{rate!r}, {rate / 2!r}",
+        "selu_scale": repr(_SCALE),
         "selu_below": repr(_SCALE * _ALPHA), "over_beta": repr(1 / given.get("beta", 1.0)),
     }  # fmt: skip
 
@@ -140,7 +141,10 @@ def activation(call: Call, **arguments: Any) -> ElementPlan | None:
     lookup: Callable[[], Any] | None = None
     if target.bits == 16 and len(tensors) == 1 and name in _SMOOTH:
         lookup = partial(_table, call.op.key, tuple(rest.items()), target, call.place)
-    return plan_of(call, tensors, dict.fromkeys(tensors, target), (made, lane), lookup=lookup)
+    # Exponentials of float32 are that far off, where they are as small as the dtype has numbers.
+    within = 128 if target is dtypes.bfloat16 else 32
+    targets = dict.fromkeys(tensors, target)
+    return plan_of(call, tensors, targets, (made, lane), lookup=lookup, within=within)
 
 
 class Viewed(Plan):
@@ -213,7 +217,7 @@ def dropout(
     kept = 1 - float(p)
     scale = 1 / kept if kept else 0.0
     lane = dtypes.float64 if target.bits >= 32 else dtypes.float32
-    made = f"dropped({_text_of(lane, target, 0)}, a1, {_rate(scale, 1)})"
+    made = f"dropped({_text_of(lane, target, 0)}, a1, {_rate(scale)})"
     targets = {name: target, "mask": dtypes.bool}
     return plan_of(call, {name: x, "mask": mask}, targets, (made, lane))
 

@@ -195,10 +195,11 @@ def plan_of(
     error: Callable[[], StatusError] | None = None,
     saturates: bool = False,
     lookup: Callable[[], torch.Tensor] | None = None,
+    within: int = 16,
 ) -> ElementPlan | None:
     """Return the plan of a call, or None where no kernel is.
 
-    `lookup` returns the results of 16 bits that are taken near ties.
+    `lookup` returns the results of 16 bits that are taken `within` so many ULP of float32 of ties.
     """
     result, operands, values = call.result.dtype, [], []
     compiled = is_compiled(kernel_of("def kernel():\n    pass\n"))
@@ -223,7 +224,9 @@ def plan_of(
         dt in FLOAT8 and not dt.has_infinity and largest_on_overflow(dt)
         for dt in (result, *targets.values())
     )
-    body = Body(tuple(operands), *made, result, troubles, saturates, largest, lookup is not None)
+    body = Body(
+        tuple(operands), *made, result, troubles, saturates, largest, within if lookup else 0
+    )
     try:
         return ElementPlan(call, body, values, error, lookup)
     except NotImplementedError:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from suanzi.torch.triton.arithmetic import with_sign
 from suanzi.torch.triton.lanes import INTERPRETED, bits, floats
 
 _MAGIC64 = tl.constexpr(6755399441055744.0)  # 3 * 2**51: sums with it are whole numbers
@@ -42,7 +43,7 @@ def near_inverse(x):
 
 @triton.jit
 def near_power(x):
-    """Return 2**x to 2 ULP, of float32 between -1 and 1, in one instruction."""
+    """Return 2**x to 2 ULP, of float32, in one instruction; what is subnormal is 0."""
     if INTERPRETED:
         return tl.exp2(x)
     else:
@@ -96,10 +97,11 @@ def power_less_1(r):
 
 
 @triton.jit
-def falling(x, C: tl.constexpr, HIGH: tl.constexpr, LOW: tl.constexpr):
-    """Return numbers whose product is 2**(C x), 0 where that is very small.
+def falling(x, C: tl.constexpr, HALF: tl.constexpr):
+    """Return numbers whose product is 2**(C x), 0 where that is very small; C is 2 HALF.
 
-    C x is not above 1000; of float32, where C is 2 (HIGH + LOW), it is not above 250.
+    C x is not above 0. That of float32 has an error of half a unit, so its power has one of up to
+    44 at the smallest float32, and less in proportion to C x.
     """
     if x.dtype == tl.float64:
         whole = more(x, like(x, C), _MAGIC64)
@@ -109,34 +111,20 @@ def falling(x, C: tl.constexpr, HIGH: tl.constexpr, LOW: tl.constexpr):
         made = tl.where(whole < like(whole, _MAGIC64 - 1000.0), 0.0, made)
         return made, like(x, 1.0)
     else:
-        whole = tl.fma(x, like(x, HIGH), like(x, _MAGIC32))
-        r = tl.fma(x, like(x, HIGH), _MAGIC32 - whole)
-        r = tl.fma(x, like(x, LOW), r)
-        scale = floats((bits(whole) << 23) + 0x3F800000)
-        made = tl.where(whole < like(whole, _MAGIC32 - 125.0), 0.0, scale * near_power(r))
+        made = near_power(x * HALF)
         return made, made
-
-
-@triton.jit
-def falling_from_64(x):
-    """Return float32 whose product with itself is 2**(2 x), of float64 not above 100."""
-    whole = more(x, like(x, 1.0), _MAGIC64)
-    r = (x + (_MAGIC64 - whole)).to(tl.float32)
-    scale = floats((bits(whole).to(tl.int32) << 23) + 0x3F800000)
-    made = tl.where(whole < like(whole, _MAGIC64 - 125.0), 0.0, scale * near_power(r))
-    return made, made
 
 
 @triton.jit
 def exponential(x):
     """Return numbers whose product is exp(x), for x not above 0."""
-    return falling(x, 1.4426950408889634, 0.7213475108146667, 9.629815167500055e-09)
+    return falling(x, 1.4426950408889634, 0.7213475204444817)
 
 
 @triton.jit
 def bell(x):
     """Return numbers whose product is exp(-x**2 / 2)."""
-    return falling(x * x, -0.7213475204444817, -0.3606737554073334, -4.814907583750028e-09)
+    return falling(x * x, -0.7213475204444817, -0.36067376022224085)
 
 
 @triton.jit
@@ -145,17 +133,17 @@ def exponential_less_1(x, C: tl.constexpr, HIGH: tl.constexpr, LOW: tl.constexpr
     if x.dtype == tl.float64:
         whole = more(x, like(x, C), _MAGIC64)
         n = whole - _MAGIC64
-        r = tl.fma(x, like(x, C), n * -1.0)  # -n of 0 would be 0, which loses -0
+        r = tl.fma(x, like(x, C), -n)
         scale = floats((bits(whole) << 52) + 0x3FF0000000000000)
     else:
         whole = tl.fma(x, like(x, HIGH), like(x, _MAGIC32))
         n = whole - _MAGIC32
-        r = tl.fma(x, like(x, HIGH), n * -1.0)
+        r = tl.fma(x, like(x, HIGH), -n)
         r = tl.fma(x, like(x, LOW), r)
         scale = floats((bits(whole) << 23) + 0x3F800000)
     made = power_less_1(r)
-    made = tl.where(n == 0, made, tl.fma(scale, made, scale - 1.0))  # a sum with 0 loses -0
-    return tl.where(n < -100.0, -1.0, made)
+    made = tl.where(n < -100.0, -1.0, tl.fma(scale, made, scale - 1.0))
+    return with_sign(made, x)  # of -0, too
 
 
 @triton.jit

@@ -17,11 +17,11 @@ from suanzi.torch.triton.exponentials import (
     bounded,
     exponential,
     falling,
-    falling_from_64,
     inverse,
     like,
     log_of_1_and,
     more,
+    near_power,
     not_below,
 )
 
@@ -47,21 +47,18 @@ def logistic_slope(negative, z, a, b):
 @triton.jit
 def quick_parts(x):
     """Return numbers whose product is exp(-1.702 |x|)."""
-    return falling(-tl.abs(x), 2.4554669595930156, 1.2277334928512573, -1.3054749281593558e-08)
+    return falling(-tl.abs(x), 2.4554669595930156, 1.2277334797965078)
 
 
 @triton.jit
 def tanh_parts(x):
-    """Return numbers whose product is exp(-|z|), z what gelu's approximation has for tanh, twice.
-
-    z is computed in float64: exponentials show its error many times.
-    """
-    wide = x.to(tl.float64)
-    z = tl.abs(wide) * ((wide * wide) * 0.07135481627260025 + 1.5957691216057308)
+    """Return numbers whose product is exp(-|z|), z twice what gelu's approximation has for tanh."""
+    size, square = tl.abs(x), x * x
     if x.dtype == tl.float64:
-        return exponential(-z)
+        return exponential(size * (square * -0.07135481627260025 - 1.5957691216057308))
     else:
-        return falling_from_64(z * -0.7213475204444817)
+        made = near_power(size * more(like(x, -0.05147161979001175), square, -1.1511040990721626))
+        return made, made
 
 
 @triton.jit
@@ -94,9 +91,9 @@ def log_sigmoid_bwd(g, x):
 
 @triton.jit
 def softplus(x, BETA: tl.constexpr, OVER: tl.constexpr, THRESHOLD: tl.constexpr, C: tl.constexpr,
-             HIGH: tl.constexpr, LOW: tl.constexpr):  # fmt: skip
-    """OVER is 1 / BETA; C = 2 (HIGH + LOW) is |BETA| by the logarithm of 2."""
-    a, b = falling(-tl.abs(x), C, HIGH, LOW)
+             HALF: tl.constexpr):  # fmt: skip
+    """OVER is 1 / BETA; C = 2 HALF is |BETA| by the logarithm of 2."""
+    a, b = falling(-tl.abs(x), C, HALF)
     made, z = log_of_1_and(a * b), x * BETA
     made = tl.where(z < 0, made, made + z) * OVER
     return tl.where(z > like(z, THRESHOLD), x, made)
@@ -104,8 +101,8 @@ def softplus(x, BETA: tl.constexpr, OVER: tl.constexpr, THRESHOLD: tl.constexpr,
 
 @triton.jit
 def softplus_bwd(g, x, BETA: tl.constexpr, THRESHOLD: tl.constexpr, C: tl.constexpr,
-                 HIGH: tl.constexpr, LOW: tl.constexpr):  # fmt: skip
-    a, b = falling(-tl.abs(x), C, HIGH, LOW)
+                 HALF: tl.constexpr):  # fmt: skip
+    a, b = falling(-tl.abs(x), C, HALF)
     z = x * BETA
     a, b = logistic(z < 0, a, b)
     return tl.where(z > like(z, THRESHOLD), g, (g * a) * b)
@@ -379,9 +376,9 @@ def below_0(x, y, SCALE: tl.constexpr):
 
 @triton.jit
 def exponential_slope(g, x, ALPHA: tl.constexpr, SCALE: tl.constexpr, C: tl.constexpr,
-                      HIGH: tl.constexpr, LOW: tl.constexpr):  # fmt: skip
-    """Return SCALE g above 0, and elsewhere ALPHA g 2**(C x), of float32 C = 2 (HIGH + LOW)."""
-    a, b = falling(-tl.abs(x), C, HIGH, LOW)
+                      HALF: tl.constexpr):  # fmt: skip
+    """Return SCALE g above 0, and elsewhere ALPHA g 2**(C x), where C is 2 HALF."""
+    a, b = falling(-tl.abs(x), C, HALF)
     return tl.where(x > 0, g * SCALE, (g * (a * ALPHA)) * b)
 
 

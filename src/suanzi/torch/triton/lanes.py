@@ -148,12 +148,13 @@ def to_uint64(x):
 
 
 @triton.jit
-def near_tie(x, MANTISSA: tl.constexpr, EXPONENT: tl.constexpr):
-    """Return where float32 is so near the middle of two 16-bit floats that an error of 16 ULP
-    decides which is nearest, and where float16 is subnormal: bfloat16 ends where float32 does."""
+def near_tie(x, MANTISSA: tl.constexpr, EXPONENT: tl.constexpr, WITHIN: tl.constexpr):
+    """Return where float32 is so near the middle of two 16-bit floats that an error of WITHIN
+    ULP decides which is nearest, and where float16 is subnormal: bfloat16 ends where float32 does.
+    """
     cut: tl.constexpr = 23 - MANTISSA
-    from_tie = (bits(x) + (16 - (1 << (cut - 1)))) & ((1 << cut) - 1)
-    near = from_tie <= 32
+    from_tie = (bits(x) + (WITHIN - (1 << (cut - 1)))) & ((1 << cut) - 1)
+    near = from_tie <= 2 * WITHIN
     if EXPONENT < 8:
         near = near | (tl.abs(x) < 6.103515625e-05)
     return near

@@ -55,8 +55,9 @@ class Body:
     saturates: bool = False
     largest: bool = False
     """Whether overflow of a float8 without infinity is its largest number."""
-    table: bool = False
-    """Whether results near ties are those of a table, by the bits of the only operand."""
+    table: int = 0
+    """By how many ULP of float32 from ties results are those of a table, by the bits of the only
+    operand; 0 if there is none."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,8 @@ def written(body: Body, pattern: Pattern) -> str:
         is_same = body.operands[0].source is body.result
         index = "x0" if is_same else rounded("a0", body.lane, body.result)
         inner += [
-            f"near = near_tie(value, {body.result.mantissa_bits}, {body.result.exponent_bits})",
+            f"near = near_tie(value, {body.result.mantissa_bits}, {body.result.exponent_bits}, "
+            f"{body.table})",
             f"bits16 = {index}.to(tl.uint16, bitcast=True).to(tl.int32)",
             "looked = tl.load(table + bits16, near & inside)",
             f"made = tl.where(near, looked, {stored})",
