@@ -11,7 +11,7 @@ from threading import Lock
 
 import torch
 
-from suanzi.status import StatusError
+from suanzi.status import OutOfRange, StatusError
 
 Raise = Callable[[], StatusError]
 LIMIT = 256
@@ -60,3 +60,12 @@ def forget() -> None:
     """Forget all flags: those of a process that was forked belong to its parent."""
     _flags.clear()
     _cleared.clear()
+
+
+def out_of_range(
+    n: int, title: str = "x[key]: an index", least: int | None = None
+) -> Callable[[], OutOfRange]:
+    """Return what makes the error of an index along an axis."""
+    low = -n if least is None else least
+    words = f"{title} is out of range for an axis of size {n} (valid: {low} to {n - 1})."
+    return lambda: OutOfRange(words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -197,19 +196,10 @@ def within(
     """Return indices along an axis; those out of range are reported, and 0."""
     low = -n if least is None else least
     out = (index < low) | (index >= n)
-    pending.add(out.any(), out_of_range(n, title, low))
+    pending.add(out.any(), pending.out_of_range(n, title, low))
     if not n and index.numel():
         pending.check(index.device)
     return torch.where(out, 0, index)
-
-
-def out_of_range(
-    n: int, title: str = "x[key]: an index", least: int | None = None
-) -> Callable[[], OutOfRange]:
-    """Return what makes the error of an index along an axis."""
-    low = -n if least is None else least
-    words = f"{title} is out of range for an axis of size {n} (valid: {low} to {n - 1})."
-    return lambda: OutOfRange(words)
 
 
 declare_subscripts(get, put)

@@ -19,7 +19,6 @@ from suanzi.torch.copying import outside_of
 from suanzi.torch.dtypes import carried
 from suanzi.torch.fast import fast
 from suanzi.torch.nn_tables import outside
-from suanzi.torch.subscripts import out_of_range
 from suanzi.torch.triton.launching import launch
 from suanzi.torch.triton.tiles import unit_of
 from suanzi.torch.ways import Call
@@ -156,4 +155,4 @@ def take(
     along = 0 if axis is None else int(axis) % x.dim()
     n = x.shape[along]
     shape = *x.shape[:along], *at.shape, *x.shape[along + 1 :]
-    return _picked(call, x, at, 1, shape, out_of_range(n), along, True)
+    return _picked(call, x, at, 1, shape, pending.out_of_range(n), along, True)
