@@ -41,11 +41,11 @@ def blocks_of(narrow: bool, rows: int, width: int) -> Blocks:
     if not narrow:
         wide = Blocks(128, 64, 8, 1, "bf16x6") if width > 64 else Blocks(64, 64, 4, 2, "bf16x6")
         if width > 128:
-            wide = Blocks(64, 32, 4, 1, "bf16x6")
+            wide = Blocks(64, 32, 8, 1, "bf16x6")
         return replace(wide, queries=16, keys=32, warps=4) if rows <= 16 else wide
     if rows <= 16:
         return Blocks(16, 64, 4, 3) if width <= 128 else Blocks(16, 32, 4, 3)
-    return Blocks(64, 64, 4, 3) if width <= 128 else Blocks(64, 32, 4, 3)
+    return Blocks(64, 64, 4, 3) if width <= 128 else Blocks(64, 32, 8, 2)
 
 
 def keys_of_part(keys: int) -> int:
