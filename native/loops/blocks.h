@@ -66,12 +66,12 @@ inline std::int64_t own_caches() {
 
 // What one loop reads and writes, from which on its result bypasses the caches: it would push out
 // of them what is needed, and be read into them only to be overwritten. Of the last one, which all share, it may fill a
-// part.
+// part; all of it where few threads write, which memory is not too slow for: past the caches they wait longer.
 inline std::int64_t stream_from() {
 #if !defined(__SSE2__)
   return std::numeric_limits<std::int64_t>::max();  // only x86 has the instructions; ARM's caches see it by themselves
 #else
-  return std::max(own_caches(), cache_bytes(3) / 8);
+  return std::max(own_caches(), cache_bytes(3) / (thread_count() <= 4 ? 1 : 8));
 #endif
 }
 

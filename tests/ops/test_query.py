@@ -81,7 +81,9 @@ def test_large(name: str) -> None:
     x = sz.cast(sz.tensor(values), name)
     for check in CHECKS:
         wanted = getattr(np, check.replace("_", ""))(values)
-        assert (getattr(sz, check)(x).numpy() == wanted).all()
+        for count in (1, 5):
+            with functions.threads(count):
+                assert (getattr(sz, check)(x).numpy() == wanted).all()
 
 
 @pytest.mark.parametrize("rules", ["cann", "strict", "numpy", "torch", "jax", "paddle", "lossless"])

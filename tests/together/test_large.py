@@ -19,7 +19,7 @@ PART = 20_011
 Call = Callable[..., sz.Tensor]
 
 
-@pytest.fixture(autouse=True, params=[1, 3])
+@pytest.fixture(autouse=True, params=[1, 5])  # many bypass them sooner
 def _threads(request: pytest.FixtureRequest) -> Iterator[None]:
     before = sz.get_num_threads()
     sz.set_num_threads(request.param)
