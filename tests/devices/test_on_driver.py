@@ -84,6 +84,7 @@ def double(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr("suanzi.torch.triton.elements.stream", lambda device: 77)
     monkeypatch.setattr("suanzi.torch.triton.steps.stream", lambda device: 77)
     monkeypatch.setattr("suanzi.torch.triton.steps.has_several", lambda: False)
+    monkeypatch.setattr("suanzi.torch.triton.launching._prepared", {})
     monkeypatch.setattr(running, "_failing", set())
     monkeypatch.setattr(driver, "has_several", lambda: False)
     monkeypatch.setattr(running, "usable", lambda kind: True)
