@@ -161,6 +161,28 @@ def test_rows_in_parts(
 
 @with_kernels
 @KINDS
+def test_groups(
+    device: str, used: dict[str, int], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from suanzi.torch.triton import groups
+
+    x, w, b = numbers(kind, 2, 6, 5, 7), numbers(kind, 6), numbers(kind, 6)
+    flat, turned = numbers(kind, 3, 6), sz.transpose(numbers(kind, 7, 6, 2))
+    for _ in range(2):  # whole groups, then parts of them
+        for given in ((), (w,), (w, b), (None, b)):
+            same(nn.group_norm, x, 3, *given, device=device, ulps=8)
+            same(nn.instance_norm, x, *given, device=device, ulps=8)
+        same(nn.group_norm, flat, 2, w, b, device=device, ulps=8)
+        same(nn.group_norm, turned, 1, w, device=device, ulps=8)
+        monkeypatch.setattr(groups, "PART", 32)
+        monkeypatch.setattr(groups, "block_of", lambda n, wide: 0)
+    same(nn.group_norm, sz.zeros((0, 6, 2)), 3, device=device)
+    assert used["nn:group_norm"] == 12
+    assert used["nn:instance_norm"] == 8
+
+
+@with_kernels
+@KINDS
 def test_reductions(device: str, used: dict[str, int], kind: str) -> None:
     x, special = numbers(kind, 5, 3, 4), numbers(kind, 5, 3, 4, special=True)
     for axis in (None, 0, 1, (1, 2)):

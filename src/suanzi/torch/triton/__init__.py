@@ -34,6 +34,7 @@ from suanzi.torch.triton import (  # noqa: F401
     activations,
     attention,
     elements,
+    groups,
     losses,
     norms,
     reducing,
