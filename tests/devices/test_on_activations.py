@@ -168,7 +168,7 @@ def test_float32_is_the_exact_value_rounded(device: str, used: list[str], name: 
         error = ulps(made, [value(name, a, formula) for a in x.tolist()])
     worst = int(error.argmax())
     # softsign has two roundings in float32; the others are computed in float64
-    limit = 1.5 if name == "softsign" else 0.51
+    limit = 1.5 if name == "softsign" else 0.55
     assert error[worst] <= limit, (x[worst], made[worst], error[worst])
     assert used == [f"nn:{name.partition(' ')[0]}"]
 

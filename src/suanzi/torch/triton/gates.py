@@ -184,14 +184,15 @@ def mills(t):
     over = inverse(t + 4.0)
     w = (t - 4.0) * over
     if t.dtype == tl.float64:
-        p = more(like(w, 1.81731733423725e-05), w, -7.826241729802154e-06)
-        p = more(p, w, -0.000215203742726546)
-        p = more(p, w, 0.00014067041200568613)
-        p = more(p, w, 0.0016241815534064653)
-        p = more(p, w, -0.00348275134922867)
-        p = more(p, w, -0.007538847091647475)
-        p = more(p, w, 0.060397091081656695)
-        p = more(p, w, -0.18652197950809712)
+        near = w.to(tl.float32)  # what follows is a thirtieth of the sum at most
+        q = more(like(near, 1.81731733423725e-05), near, -7.826241729802154e-06)
+        q = more(q, near, -0.000215203742726546)
+        q = more(q, near, 0.00014067041200568613)
+        q = more(q, near, 0.0016241815534064653)
+        q = more(q, near, -0.00348275134922867)
+        q = more(q, near, -0.007538847091647475)
+        q = more(q, near, 0.060397091081656695)
+        p = more(q.to(tl.float64), w, -0.18652197950809712)
         p = more(p, w, 0.38713737075958854)
         p = more(p, w, -0.6078966385808697)
         p = more(p, w, 0.755285130684157)
