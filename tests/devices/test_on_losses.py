@@ -78,22 +78,23 @@ def numbers(kind: str, *shape: int) -> sz.Tensor:
 
 @with_kernels
 @KINDS
-@pytest.mark.parametrize("n", [5, 64, 150])
+@pytest.mark.parametrize("n", [5, 150])
 def test_losses(device: str, rows: list[str], kind: str, n: int) -> None:
     x, g = numbers(kind, 7, n), numbers(kind, 7)
     target = sz.tensor([1, 4, -100, 0, n - 1, 2, 2])
     weight = sz.cast(sz.tensor(RNG.random(n) + 0.5), kind)
-    for by in (None, weight):
+    for by, smoothing in ((None, 0.0), (weight, 0.0), (weight, 0.2), (None, 0.2)):
         for reduction in ("mean", "sum", "none"):
             how = {"reduction": reduction, "device": device}
             one = g if reduction == "none" else g[0]
-            for smoothing in (0.0, 0.2):
-                smooth = {"label_smoothing": smoothing}
+            smooth = {"label_smoothing": smoothing}
+            if (reduction == "mean") == (by is None):
                 same(nn.cross_entropy, x, target, by, **smooth, **how)
                 same(nn.cross_entropy_bwd, one, x, target, by, **smooth, **how)
-            same(nn.nll_loss, x, target, by, **how)
-            same(nn.nll_loss_bwd, one, x, target, by, **how)
-    assert len(rows) == 36
+            elif not smoothing:
+                same(nn.nll_loss, x, target, by, **how)
+                same(nn.nll_loss_bwd, one, x, target, by, **how)
+    assert len(rows) == 18
 
 
 @with_kernels
