@@ -286,9 +286,19 @@ T product_sum(const T* x, const T* y, i64 n) noexcept {
   return sum;
 }
 
+// In float64 where float32 overflows.
+template <class T>
+f64 wide_product_sum(const T* x, const T* y, i64 n) noexcept {
+  auto sum = static_cast<f64>(product_sum(x, y, n));
+  if (sizeof(T) == 8 || std::abs(sum) <= static_cast<f64>(std::numeric_limits<T>::max())) return sum;
+  sum = 0;
+  for (i64 i = 0; i < n; ++i) sum += static_cast<f64>(x[i]) * static_cast<f64>(y[i]);
+  return sum;
+}
+
 template <class T>
 f64 inverse_length(const T* x, i64 n) noexcept {
-  return 1 / std::sqrt(static_cast<f64>(product_sum(x, x, n)) + 1e-6);
+  return 1 / std::sqrt(wide_product_sum(x, x, n) + 1e-6);
 }
 
 template <class T>
@@ -307,7 +317,7 @@ void scale_back(const void* grad, const void* x_, i64 n, bool normalizes, f64 fa
   auto* y = static_cast<T*>(to);
   f64 r = normalizes ? inverse_length(x, n) : 1;
   auto by = static_cast<T>(factor * r);
-  T less = normalizes ? static_cast<T>(r * r * static_cast<f64>(product_sum(g, x, n))) : T{0};
+  T less = normalizes ? static_cast<T>(r * r * wide_product_sum(g, x, n)) : T{0};
   if (!normalizes) {
     SUANZI_LOOP
     for (i64 i = 0; i < n; ++i) y[i] = g[i] * by;

@@ -101,9 +101,9 @@ class Worker {
 
 bool suits_depthwise(const Convolution& c) noexcept {
   if (!convolution_kernels().depthwise || c.x.dtype == Dtype::float64 || c.channels != 1 || c.rows > 8) return false;
-  if (c.taps() == 0 || c.taps() > 1024 || c.axes[0].in != 1 || c.axes[0].out != 1 || c.axes[0].offsets.size() != 1 ||
-      c.axes[0].offsets[0] != 0 || c.axes[2].stride > 2)
-    return false;
+  // A transposed one of a single depth may have results of several.
+  bool is_flat = c.axes[0].in == 1 && c.axes[0].full == 1 && c.axes[0].offsets.size() == 1 && c.axes[0].offsets[0] == 0;
+  if (!is_flat || c.taps() == 0 || c.taps() > 1024 || c.axes[2].stride > 2) return false;
   return std::all_of(c.axes + 1, c.axes + 3, [](const ConvolutionAxis& a) {
     bool is_plain = a.step == 1 && a.base == 0 && a.full == a.out;
     return is_plain && dilation_of(a) > 0 && a.in > 0 && a.in <= 1 << 16 && reach_of(a) <= 1024;

@@ -392,6 +392,7 @@ bool suits_pixels(const Convolution& c) noexcept {
   bool has_few = is_direct(c) && c.rows >= 6 && c.depth() <= depth_of_block(c.taps());
   if (c.depth() < 16 || (c.rows < 12 && !has_few)) return false;
   if (c.taps() == 1 && c.axes[2].step == 1) return false;
+  if (c.axes[2].step > std::numeric_limits<std::int32_t>::max() / 16) return false;  // a vector of positions
   // One line of few pixels is to fit.
   auto row =
       static_cast<double>((std::min(fewest_pixels, c.axes[2].out) - 1) * c.axes[2].stride + Reach(c.axes[2]).far);

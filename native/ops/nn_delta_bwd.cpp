@@ -19,7 +19,7 @@ class Backward {
       : d(delta), above_(above), after_(after), to_(to) {
     while (chunk_ * chunk_ < d.time) chunk_ *= 2;
     chunk_ = std::min(chunk_, std::max<std::int64_t>(1, d.time));
-    chunks_ = (d.time + chunk_ - 1) / chunk_;
+    chunks_ = std::max<std::int64_t>(1, (d.time + chunk_ - 1) / chunk_);  // one of no steps: the gradient of the state
   }
 
   bool run() {

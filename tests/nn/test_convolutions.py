@@ -284,6 +284,16 @@ def test_channels_alone_have_the_same_bits_everywhere(dtype: str) -> None:
                 assert (exact(sz.nn.conv2d(x, w, b, *how)) == wanted).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_channels_alone_of_one_depth_have_results_of_several(dtype: str) -> None:
+    x, w = made(dtype, 2, 5, 1, 4, 20), made(dtype, 5, 1, 3, 1, 1)
+    for stride in (1, 2, 4):
+        found = sz.nn.conv_transpose3d(x, w, None, (stride, 1, 1), (1, 0, 0), (stride - 1, 0, 0), 5)
+        wanted = scattered(exact(x), exact(w), (stride, 1, 1), (1, 0, 0), (1, 1, 1), 5,
+                           (stride - 1, 0, 0))  # fmt: skip
+        close(found, wanted, 1)
+
+
 @pytest.mark.parametrize("stride", [1, 2])
 def test_few_pixels_on_many_threads(stride: int) -> None:
     """Threads share rows of weights and parts of the columns."""

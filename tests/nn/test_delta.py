@@ -250,6 +250,31 @@ def test_promotion_and_zero_sizes() -> None:
     assert all((exact(x) == 0).all() for x in (by_v, by_g, by_beta))
 
 
+def test_a_large_state_of_no_steps() -> None:
+    """Its gradient is copied within memory, although no chunk of time needs any."""
+    depth = 2**17
+    rows, values, gates = sz.zeros((1, 0, 1, depth)), sz.zeros((1, 0, 1, 1)), sz.zeros((1, 0, 1))
+    state = made("float32", 1, 1, depth, 1)
+    given = (values, rows, rows, values, gates, gates)
+    *_, by_state = rule_bwd(*given, initial_state=state, final_state_grad=state)
+    assert (exact(by_state) == exact(state)).all()
+
+
+@pytest.mark.parametrize("large", [1e25, 1e37])
+def test_rows_whose_squares_overflow_are_normalised(large: float) -> None:
+    given = operands("float32", (1, 5, 1, 2, 17, 6))
+    many = {n: x * large if n in "qk" else x for n, x in given.items()}
+    y_due, _ = formula({n: exact(x) for n, x in many.items()}, norm=True)
+    y = rule(**many, use_qk_l2norm=True)
+    np.testing.assert_allclose(exact(y), y_due, rtol=2e-5, atol=2e-5)
+    above = made("float32", *y.shape, seed=4)
+    due = rule_bwd(above, **given, use_qk_l2norm=True)
+    found = rule_bwd(above, **many, use_qk_l2norm=True)
+    for name, a, b in zip(NAMES, found, due, strict=True):
+        factor = large if name in "qk" else 1
+        np.testing.assert_allclose(factor * exact(a), exact(b), rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "says"),
     [
