@@ -278,3 +278,17 @@ def test_the_line_of_a_call_is_that_of_the_program() -> None:
     found = places.here(1)
     assert (found.file, found.function) == (__file__, sys._getframe().f_code.co_qualname)
     assert found.by is None
+
+
+def test_the_number_of_lines_agrees_with_its_verb() -> None:
+    def said(count: int, **facts: Any) -> str:
+        sites = [
+            Site("exp", Place("a.py", n, "f"), False, ("float32",), "judged", 1, 1, **facts)
+            for n in range(count)
+        ]
+        return str(Report("torch", count, sites)).splitlines()[1]
+
+    assert said(1, inaccurate=1) == "inaccurate: 1 line is a little beyond the bound"
+    assert said(2, inaccurate=1) == "inaccurate: 2 lines are a little beyond the bound"
+    assert said(1, births=1, born="infinity").startswith("born: 1 line makes a NaN")
+    assert said(2, births=1, born="infinity").startswith("born: 2 lines make a NaN")

@@ -45,6 +45,31 @@ def test_threads_that_a_program_leaves_are_waited_for(
     assert data["judged"] == 2
 
 
+POOL = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+import torch
+def late():
+    time.sleep(0.3)
+    torch.ones(3).tanh()
+sys.modules["a_library"] = pool = ThreadPoolExecutor(2)
+assert float(pool.submit(torch.ones, 3).result().sum()) == 3
+import time
+pool.submit(late)
+sys.exit(0)
+"""
+
+
+def test_pools_of_threads_that_a_program_leaves_are_ended(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(POOL)
+    assert main(["blame", str(program), "--python", python_of_torch(), "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    assert data["judged"] == 4
+
+
 def test_a_process_that_is_killed_is_reported(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -99,6 +99,18 @@ def test_what_a_call_depends_on(device: str) -> None:
     assert [sz.mul(y, n)[0, 0].item() for n in (0.0, -0.0, True, 2)] == [0, -0.0, 0.5, 1]
 
 
+def test_arguments_that_are_equal_have_their_types(device: str) -> None:
+    x = sz.tensor([[1.0, 2], [3, 4]], device=device)
+    for axes in ((0, 1), (1,), (0,)):
+        for _ in range(2):
+            sz.array_api.flip(x, axis=axes), sz.array_api.sum(x, axis=axes)
+        for wrong in (tuple(map(float, axes)), tuple(map(bool, axes))):
+            with pytest.raises(sz.TypeMismatch, match="it must be an integer"):
+                sz.array_api.flip(x, axis=wrong)
+            with pytest.raises(sz.TypeMismatch, match="it must be an integer"):
+                sz.array_api.sum(x, axis=wrong)
+
+
 def test_errors_are_those_of_the_long_way(device: str) -> None:
     x = sz.tensor([7, 8], sz.int32, device=device)
     for _ in range(3):

@@ -84,13 +84,15 @@ def _run(blame: Any, wanted: Any, report: Any, program: str, arguments: list[str
     watching.enter_context(blame.watch(wanted, report))  # its errors are none of the program
     try:
         with watching:
-            if is_module:
-                runpy.run_module(program, run_name="__main__", alter_sys=True)
-            else:
-                runpy.run_path(program, run_name="__main__")
-            for thread in threading.enumerate():  # an interpreter would wait for these, too
-                if thread is not threading.current_thread() and not thread.daemon:
-                    thread.join()
+            try:
+                if is_module:
+                    runpy.run_module(program, run_name="__main__", alter_sys=True)
+                else:
+                    runpy.run_path(program, run_name="__main__")
+            except SystemExit:
+                _wait_for_threads()
+                raise
+            _wait_for_threads()
     except SystemExit as end:
         status = end.code in (None, 0)
         report.raised = None if status else f"it exited with status {end.code}"
@@ -98,6 +100,19 @@ def _run(blame: Any, wanted: Any, report: Any, program: str, arguments: list[str
         traceback.print_exc()
     except KeyboardInterrupt:
         report.raised = "interrupted"
+
+
+def _wait_for_threads() -> None:
+    """Wait for the program's threads, as an interpreter does where it ends.
+
+    It first ends pools of `concurrent.futures`, whose threads wait for work for ever.
+    """
+    for end in reversed(getattr(threading, "_threading_atexits", ())):
+        end()
+    this = threading.current_thread()
+    while threads := [x for x in threading.enumerate() if x is not this and not x.daemon]:
+        for thread in threads:
+            thread.join()
 
 
 def _progress(wanted: bool) -> Any:

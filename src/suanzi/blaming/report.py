@@ -239,7 +239,9 @@ class Report:
         for kind in KINDS:
             some = [site for site in found if site.kind == kind]
             if some and kind in ("born", "inaccurate"):
-                said.append(say(f"{kind}: {_lines(len(some))} {KINDS[kind]}"))
+                verb, _, rest = KINDS[kind].partition(" ")
+                verb = verb if len(some) == 1 else {"is": "are", "makes": "make"}[verb]
+                said.append(say(f"{kind}: {_lines(len(some))} {verb} {rest}"))
             for site in some[:_MOST]:
                 said.append(f"  {site.title}")
                 for line in site.lines():

@@ -81,9 +81,18 @@ def facts(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[A
             parts += (kind, x if x else repr(x))  # 0 and -0 are equal
         elif kind is not int and isinstance(x, float | complex | np.generic):
             parts += (kind, repr(x))
+        elif kind is tuple:
+            parts.append(_exactly(x))
         else:
             parts += (kind, x)
     return tuple(parts)
+
+
+def _exactly(x: Any) -> Any:
+    """Return a tuple with the types of its items: (0, 1) equals (False, True) and (0.0, 1.0)."""
+    if type(x) is tuple:
+        return tuple(map(_exactly, x))
+    return type(x), repr(x) if isinstance(x, float | complex | np.generic) else x
 
 
 def again(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
