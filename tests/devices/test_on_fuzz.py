@@ -144,6 +144,27 @@ def test_scales_that_are_numbers(device: str) -> None:
     assert found.tolist() == wanted.tolist()
 
 
+def test_what_was_destroyed_is_missed_again(device: str) -> None:
+    """A call that was kept looks at tensors whose elements it does not read, too."""
+    x, mask = sz.tensor([1.0, 2.0], device=device), sz.tensor([True, False], device=device)
+    for _ in range(3):
+        sz.nn.dropout_bwd(x, x, 0.5, mask)
+    gone = sz.tensor([1.0, 2.0], device=device)
+    for _ in range(3):
+        sz.nn.dropout_bwd(x, gone, 0.5, mask)
+    sz.destroy(gone)
+    for _ in range(2):
+        with pytest.raises(sz.UninitializedObject, match="x was destroyed"):
+            sz.nn.dropout_bwd(x, gone, 0.5, mask)
+
+
+def test_cholesky_reads_one_triangle(device: str) -> None:
+    x = sz.tensor([[4.0, float("nan")], [2.0, 5.0]], device=device)
+    assert sz.cholesky("L", x).tolist() == [[2, 0], [1, 2]]
+    assert sz.array_api.linalg.cholesky(x).tolist() == [[2, 0], [1, 2]]
+    sz.synchronize()
+
+
 def test_eigenvalues_of_large_numbers(device: str) -> None:
     """PyTorch's LAPACK fails to converge, and may write beyond its results."""
     x = np.array([[0, 1.5, 2.5], [-0.25, 1.7e308, 1e300], [1e-308, 2, 1e308]])

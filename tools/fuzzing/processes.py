@@ -103,14 +103,17 @@ class Worker:
 
 
 def limited(room: int) -> None:
-    """Limit the memory of this process, and let the watching one answer to the keyboard."""
+    """Limit the memory of this process, and let the watching one answer to the keyboard.
+
+    No room is no limit: a driver of a GPU reserves more addresses than there is memory.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     # NumPy has 46 KB for each thread that prints a float, and glibc ends a process that has no
     # memory for what belongs to a thread, with 127. So this one has it before the limit.
     str(np.float64(0.5))
     # AddressSanitizer has a limit of its own, and dies where it gets no memory for itself.
-    if sys.platform == "linux" and "libasan" not in os.environ.get("LD_PRELOAD", ""):
+    if room and sys.platform == "linux" and "libasan" not in os.environ.get("LD_PRELOAD", ""):
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         most = pages * resource.getpagesize() + room
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))

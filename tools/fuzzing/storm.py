@@ -44,6 +44,8 @@ class Storm:
 
     def __init__(self, seed: int, names: tuple[str, ...], device: str = "") -> None:
         self.seed, self.names, self.device = seed, names, device
+        if device not in ("", "torch:cpu"):
+            self.room = 0
         self._seen: set[tuple[str, str]] = set()
         pool(), oddities()  # once, before there are processes
 

@@ -24,6 +24,8 @@ class Walk:
 
     def __init__(self, seed: int, names: tuple[str, ...], device: str = "") -> None:
         self.seed, self.names, self.device = seed, names, device
+        if device not in ("", "torch:cpu"):
+            self.room = 0
 
     @cached_property
     def _seen(self) -> set[tuple[str, str]]:

@@ -13,6 +13,7 @@ from suanzi.dtypes import DType
 from suanzi.status import InvalidArgument
 from suanzi.torch import pending
 from suanzi.torch.casts import cast
+from suanzi.torch.copying import moved as moved_by
 from suanzi.torch.elements import lanes, number, rounded
 from suanzi.torch.reductions import summable
 from suanzi.torch.ways import Call, way
@@ -242,7 +243,7 @@ def finite(call: Call, name: str, x: torch.Tensor) -> torch.Tensor:
 
 
 def scaled(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return matrices of elements of at most 1, and the powers of two that were taken out.
+    """Return matrices, those of large elements scaled to 1, and the powers of two taken out.
 
     Iterations for eigenvalues overflow where elements are large, and PyTorch's LAPACK may then
     write beyond its results.
@@ -251,6 +252,7 @@ def scaled(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if not x.numel():
         return x, torch.zeros(x.shape[:-2], dtype=torch.int32, device=x.device)
     _, power = torch.frexp(size.amax((-2, -1)))
+    power = torch.where(power > (64 if size.dtype is torch.float32 else 512), power, 0)
     return grown(x, -power[..., None, None]), power
 
 
@@ -276,7 +278,9 @@ def lu(call: Call, mat: torch.Tensor) -> Any:
 @way("cholesky")
 def cholesky(call: Call, upper: str, mat: torch.Tensor) -> Any:
     """Return a triangular factor; a matrix that is not positive definite is reported."""
-    x = _matrices(call, "mat", mat)
+    # The other triangle may have anything.
+    part = torch.triu if upper == "U" else torch.tril
+    x = _matrices(call, "mat", moved_by(mat, part))
     real = torch.diagonal(x, dim1=-2, dim2=-1)
     x = x - torch.diag_embed(1j * real.imag) if x.is_complex() else x
     made, info = torch.linalg.cholesky_ex(x, upper=upper == "U")

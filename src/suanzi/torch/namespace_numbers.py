@@ -252,7 +252,7 @@ def _wider(x: torch.Tensor) -> torch.Tensor:
 @way("array_api:cholesky")
 def cholesky(call: Call, x: torch.Tensor, upper: Any) -> Any:
     """Return triangular factors; a matrix that is not positive definite is reported."""
-    given = _matrices(call, "x", x)
+    given = _matrices(call, "x", moved(x, torch.triu if upper else torch.tril))
     if given.is_complex():
         given = given - torch.diag_embed(1j * torch.diagonal(given, dim1=-2, dim2=-1).imag)
     made, info = torch.linalg.cholesky_ex(given, upper=bool(upper))

@@ -137,7 +137,7 @@ def keep(
             plans.clear()
         plans[facts(key, args, kwargs)] = plan, tuple(places), made
         assert made.likeness
-        made.destroy()
+        made._plain = None
     except TypeError:  # an argument that is not hashable
         return
 

@@ -102,7 +102,7 @@ class TorchTensor(Elsewhere):
 
     def destroy(self) -> None:
         """Give up the memory."""
-        self._plain = None
+        self._plain, self._likeness = None, 0  # a call that was kept asks for its likeness
 
     @property
     def dtype(self) -> DType:
