@@ -125,6 +125,26 @@ def test_errors_are_those_of_the_long_way(device: str) -> None:
         sz.matmul(a, a)
 
 
+def test_autocast_changes_nothing(device: str) -> None:
+    import torch
+
+    x = sz.tensor([[1 + 2.0**-20, 3], [5, 7]], sz.float32, device=device)
+    kind = x.to_torch().device.type  # type: ignore[attr-defined]
+    eye = sz.tensor([[1.0, 0], [0, 1]], sz.float32, device=device)
+    rows = x.reshape(1, 2, 2)
+    calls: list[Any] = [
+        lambda: x @ eye, lambda: nn.linear(x, eye), lambda: sz.dot(x, eye),
+        lambda: nn.conv1d(rows, eye.reshape(2, 2, 1)), lambda: sz.array_api.matmul(x, eye),
+    ]  # fmt: skip
+    for call in calls:
+        wanted = call().tolist()
+        for before in (repeating.plans.clear, lambda: None, lambda: None):
+            before()
+            with torch.autocast(kind, dtype=torch.bfloat16):
+                assert call().tolist() == wanted
+                assert torch.is_autocast_enabled(kind)
+
+
 def test_no_gradient_is_recorded(device: str) -> None:
     x: Any = sz.tensor([[2.0, 0], [0, 2]], device=device)
     for _ in range(2):

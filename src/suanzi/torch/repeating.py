@@ -49,9 +49,13 @@ class WayPlan(Plan):
         self._arguments = {name: None if name in tensors else x for name, x in plain.items()}
         self._result = call.result.dtype
         self._dtype = TORCH[self._result]
+        self._kind = call.place.type
 
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
         """Return the result for other tensors of the same dtypes, shapes and strides."""
+        if torch.is_autocast_enabled(self._kind):
+            with torch.autocast(self._kind, enabled=False):
+                return self.run(plains)
         try:
             for x in plains:
                 if x.requires_grad:

@@ -63,6 +63,10 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         bound.apply_defaults()
         arguments = bound.arguments
     device = _device_of(op, arguments)
+    kind = torch_place(device).type
+    if torch.is_autocast_enabled(kind):  # which computes products in 16 bits
+        with torch.autocast(kind, enabled=False):
+            return run(key, args, kwargs)
     arguments = {name: _on_host(key, name, x) for name, x in arguments.items()}
     if not any(map(_is_there, arguments.values())) and key not in SELF_CHECKED:
         given = inspect.BoundArguments(signature(key), arguments)  # only integers were there

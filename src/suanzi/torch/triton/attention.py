@@ -229,7 +229,7 @@ def plan(
                 made = _plans[key] = _planned(found, call, q.dim() == 2, options)
                 if made is not None:
                     made.operands = []  # which live as long as their users want
-    steps = _plans[key]
+    steps = _plans.get(key)  # none where another thread made room meanwhile
     return None if steps is None else _Again(steps, tensors)
 
 

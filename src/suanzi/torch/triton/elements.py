@@ -55,7 +55,7 @@ class ElementPlan(Plan):
         found = laid(shape, [
             (tuple(x.shape), tuple(x.stride())) if isinstance(x, torch.Tensor) else None
             for x in given
-        ], body.table)  # fmt: skip
+        ], bool(body.table))  # fmt: skip
         if found is None:
             raise NotImplementedError
         self._laid: Laid = found
