@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from docs_site import speed
+from docs_site import gpu, speed
 from docs_site.words import speaking
 
 ROOT = Path(__file__).parents[2]
@@ -179,3 +179,15 @@ def test_every_row_of_accelerators_runs(tmp_path: Path) -> None:
     assert len(table) > 90
     assert done.stdout.count("| suanzi / torch |") == 1
     assert len(done.stdout.splitlines()) == len(table) + 3
+
+
+def test_tables_of_a_gpu_have_every_row_once() -> None:
+    rows = gpu.rows()
+    tables = "\n".join(map(gpu.accelerators, gpu.GROUPS)).splitlines()
+    assert len(tables) == len(rows) + 2 * len(gpu.GROUPS)
+    line = next(one for one in tables if one.startswith("| add int64 + int64 |"))
+    assert line.split("|")[-3].strip() == ""  # JAX's, whose integers have 32 bits
+    assert gpu.ratio({"unit": "us", "suanzi": 4.0, "torch": 2.0}) == 0.5
+    assert gpu.ratio({"unit": "TB/s", "suanzi": 4.0, "torch": 2.0}) == 2.0
+    slower = [one for one in rows.values() if (gpu.ratio(one) or 1) < 1 / 1.05]
+    assert gpu.behind().count("(0.") == len(slower)

@@ -13,6 +13,7 @@ from pathlib import Path
 import suanzi as sz
 from docs_site import jax_table, lookup
 from docs_site.atlas import atlas, samples
+from docs_site.gpu import accelerators, behind
 from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import anchored, code, fenced, table
 from docs_site.operators import TITLES, accuracy, linked, members
@@ -311,6 +312,8 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "speed": summary,
     "speed-brief": brief,
     "slower": slower,
+    "accelerators": accelerators,
+    "behind": behind,
     "standards": all_standards,
     "standard-rules": rules_by_dtype,
     "judged-outputs": judged_outputs,
