@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from tests.blaming.test_planted import run
+import pytest
+from tests.blaming.test_planted import python_of_torch, run
+
+from suanzi.cli import main
 
 
 @cache
@@ -33,3 +38,24 @@ def test_operators_that_move_elements() -> None:
 
 def test_smaller_layers_losses_and_distances() -> None:
     check("layered.py", 30)
+
+
+PRODUCTS = """
+import torch
+for dtype in (torch.float32, torch.float16, torch.float64):
+    x = torch.full((1, 2), torch.finfo(dtype).max, dtype=dtype)
+    x[0, 1] = 3
+    by = torch.tensor([[4, 0.125, 5, 0.5]], dtype=dtype)
+    x.scatter_reduce(1, torch.tensor([[0, 0, 1, 1]]), by, "prod")
+"""
+
+
+def test_products_that_overflow_on_the_way_are_right(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PRODUCTS)
+    given = ["blame", str(program), "--python", python_of_torch(), "--ops", "scatter_reduce"]
+    assert main([*given, "--overhead", "none", "--json"]) == 0
+    data = json.loads(capfd.readouterr().out)
+    assert (data["answer"], data["judged"]) == ("right", 3)

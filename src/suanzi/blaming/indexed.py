@@ -103,11 +103,25 @@ def _judged(
     counts = np.maximum(hits.counts + include, 1)
     if kind == "mean" and not is_float(dtype):
         raise Unjudged("means of integers")
+    if kind == "prod" and is_float(dtype):
+        safe = _is_in_range(call, first, rows)
+        first = np.where(safe, first, np.asarray(part.found, np.float64))
+        rows = np.where(safe[:, None], rows, 1.0)
     arguments = {"first": first, "rows": rows}
     definition = _combined(kind, counts, alpha)
     exact = kind in ("amax", "amin")
     within = dtype if dtype in ("float16", "bfloat16") else call.within
     yield Piece(definition, arguments, [part], exact, within)
+
+
+def _is_in_range(call: Call, first: Array, rows: Array) -> Array:
+    """Tell which products stay in the range of the result, in whatever order they are made."""
+    kind, sizes = call.torch.finfo(call.out.dtype), np.abs(np.c_[first, rows])
+    usual = (sizes > 0) & np.isfinite(sizes)
+    powers = np.log2(np.where(usual, sizes, 1.0))
+    up, down = np.maximum(powers, 0).sum(-1), np.minimum(powers, 0).sum(-1)
+    found: Array = (up < np.log2(kind.max)) & (down > np.log2(kind.tiny))
+    return found
 
 
 def _combined(kind: str, counts: Array, alpha: Any) -> Callable[..., Any]:
