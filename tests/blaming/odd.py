@@ -6,12 +6,16 @@ import json
 import warnings
 from typing import Any
 
+import numpy as np
 import torch
 from planted import Plant
 from robust import x
 
 import suanzi as sz
+from suanzi.blaming.judging import judge
 from suanzi.blaming.kinds import is_finite
+from suanzi.blaming.rules import RULES
+from suanzi.blaming.sampling import Call
 
 warnings.filterwarnings("ignore")
 TESTS: dict[str, Any] = {}
@@ -133,6 +137,47 @@ def itself() -> Any:
     with sz.blame(overhead=None) as report:
         torch._foreach_mul_(tensors, tensors)
     return [report.answer, judged(report)]
+
+
+@test
+def tiles() -> Any:
+    """A gradient of a convolution by FFT is inaccurate where 0 is right, and no mistake."""
+    given, weight, g = x(2, 3, 9, 9).relu(), x(4, 3, 3, 3), x(2, 4, 9, 9).relu()
+    given[:, 0, :, 3:] = 0  # what its last column reads is 0; the tile has more
+    g[:, :, :, :5] = 0
+    more = [None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [False, True, False]]
+
+    def by_fft(func: Any, *args: Any) -> Any:
+        sizes = {"s": (16, 16), "dim": (2, 3)}
+        a = torch.fft.rfft2(torch.nn.functional.pad(given, (1, 1, 1, 1)), **sizes)
+        b = torch.fft.rfft2(g, **sizes).conj()
+        made = torch.fft.irfft2(torch.einsum("ncij,noij->ocij", a, b), **sizes)
+        return func(*args)[0], made[:, :, :3, :3].contiguous(), None
+
+    def farther(func: Any, *args: Any) -> Any:
+        return by_fft(func, *args)[0], by_fft(func, *args)[1] + 1e-3, None
+
+    found = []
+    for fault in (by_fft, farther):
+        with Plant("convolution_backward", fault), sz.blame(overhead=None) as report:
+            made = torch.ops.aten.convolution_backward(g, given, weight, *more)
+        last = [site for site in report.findings if site.operator == "convolution_backward"]
+        found.append([report.answer, [(site.kind, "transforms" in site.words) for site in last]])
+    return [bool((made[1][:, 0] != 0).any()), *found]
+
+
+@test
+def older_names() -> Any:
+    """PyTorch 2.11 has another name for the gradient that a distance's takes."""
+    a, b = x(4, 7), x(5, 7)
+    r, g = torch.cdist(a, b), x(4, 5)
+    out = torch.ops.aten._cdist_backward(g, a, b, 2.0, r)
+    given = {"grad": g, "x1": a, "x2": b, "p": 2.0, "cdist": r}
+    found = []
+    for made in (out, out * 1.01):
+        call = Call(torch, "_cdist_backward", given, [made], np.random.default_rng(0))
+        found += [judge(piece).share <= 1 for piece in RULES[call.name](call)]
+    return found
 
 
 if __name__ == "__main__":

@@ -23,6 +23,11 @@ def test_odd_programs() -> None:
     assert found["again"] == [True, "right", {}, [["_fused_adamw", 1]]]
     assert found["memory"] == [1, "right", [True, True, False, False, True]]  # the result alone
     assert found["itself"] == ["right", ["_foreach_mul"]]
+    is_off, by_fft, farther = found["tiles"]
+    assert is_off
+    assert by_fft == ["right", [["inaccurate", True]]]
+    assert farther == ["wrong", [["wrong", False]]]
+    assert found["older_names"] == [True, False]
 
 
 THREAD = """

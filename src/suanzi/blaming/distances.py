@@ -83,7 +83,8 @@ def distances(call: Call) -> Iterator[Piece]:
 @rule("_cdist_backward")
 def distances_backward(call: Call) -> Iterator[Piece]:
     """The gradient of the rows of the first matrix: a sum over those of the second."""
-    x, y, g, found = (call[n] for n in ("x1", "x2", "grad_output", "cdist"))
+    x, y, found = (call[n] for n in ("x1", "x2", "cdist"))
+    g = call.get("grad_output", call.get("grad"))  # PyTorch had the other name until 2.13
     p, many = float(call["p"]), y.shape[-2]
     if p not in (1, 2):
         raise Unjudged(f"a norm of order {p}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.blaming import transforms
 from suanzi.blaming.elements import rule
 from suanzi.blaming.sampling import LONGEST, TERMS, Array, Call, Part, Piece, Unjudged, name_of
 from suanzi.truth import tracked as t
@@ -278,7 +279,10 @@ def convolution_backward(call: Call) -> Iterator[Piece]:
 
 
 def _of_weight(call: Call, s: _Shape, g: Any, x: Any, weight: Any, out: Any, within: str) -> Piece:
-    """Judge the gradient of the weight: sums over the batch and all positions."""
+    """Judge the gradient of the weight: sums over the batch and all positions.
+
+    float32 kernels of stride 1 may transform tiles, as cuDNN's do, and are further off.
+    """
     # Of a transposed convolution, x and the gradient change places.
     seen, by = (g, x) if s.transposed else (x, g)
     length = by.shape[0] * math.prod(by.shape[2:])
@@ -288,7 +292,7 @@ def _of_weight(call: Call, s: _Shape, g: Any, x: Any, weight: Any, out: Any, wit
     group = at[0] // (out.shape[0] // s.groups)
     channel = group * out.shape[1] + at[1]
     n = np.arange(by.shape[0])
-    products = []
+    products, sizes = [], []
     for k in range(len(at[0])):
         reads, valid = [], []
         for a in range(s.n):
@@ -302,8 +306,16 @@ def _of_weight(call: Call, s: _Shape, g: Any, x: Any, weight: Any, out: Any, wit
         mask = np.logical_and.reduce(np.broadcast_arrays(*_behind(valid)))
         own = call.numbers(by[:, int(at[0][k])])
         products.append((np.where(mask, given, 0.0).ravel(), own.ravel()))
-    arguments = {"x": np.stack([a for a, _ in products]), "w": np.stack([b for _, b in products])}
-    return Piece(_dots, arguments, [call.part(out, at)], within=within)
+        plane = call.numbers(seen[:, int(channel[k])])
+        sizes.append(transforms.norms(plane) @ transforms.norms(own))
+    arguments = {"x": np.stack([a for a, _ in products]), "w": np.stack([b for _, b in products]),
+                 "size": np.array(sizes)}  # fmt: skip
+    tiles = max(s.kernel) > 1 and {*s.stride, *s.dilation} == {1}
+    return Piece(
+        lambda x, w, size: _dots(x, w), arguments, [call.part(out, at)], within=within,
+        between=transforms.dots if tiles and name_of(out.dtype) == "float32" else None,
+        between_is=transforms.WORDS,
+    )  # fmt: skip
 
 
 def _behind(valid: Sequence[Array]) -> list[Array]:
