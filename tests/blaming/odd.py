@@ -180,6 +180,41 @@ def older_names() -> Any:
     return found
 
 
+@test
+def unwatched() -> Any:
+    """Steps that there is no time to watch are counted; what else sees calls is left as it was."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counts(TorchDispatchMode):
+        calls = 0
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None):
+            Counts.calls += 1
+            return func(*args, **(kwargs or {}))
+
+    layer = torch.nn.Linear(4, 4)
+    given = x(2, 4)
+    depths = []
+    with sz.blame(overhead=1.0001) as report:
+        for i in range(6):
+            if i == 4:  # nothing is entered between a mode of the program and its end
+                with Counts():
+                    layer(given)
+            layer(given).sum().backward()
+            depths.append(torch._C._len_torch_dispatch_stack())
+    with sz.blame(overhead=1.0001) as inner, Counts():
+        for _ in range(4):
+            layer(given)
+    with sz.blame(overhead=None) as whole:
+        for _ in range(6):
+            layer(given)
+    seen = [s.calls for s in report.sites if s.operator == "addmm"]
+    return [
+        seen, report.notes, depths, inner.notes, sum(s.calls for s in whole.sites) > 6,
+        whole.notes, torch._C._len_torch_dispatch_stack(), Counts.calls > 4,
+    ]  # fmt: skip
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     print(json.dumps({name: function() for name, function in TESTS.items()}))

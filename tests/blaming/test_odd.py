@@ -29,6 +29,9 @@ def test_odd_programs() -> None:
     assert farther == ["wrong", [["wrong", False]]]
     assert found["older_names"] == [True, False]
 
+    note = "steps were not watched, to time the program or for want of time"
+    assert found["unwatched"] == [[1], {note: 6}, [1, 0, 0, 0, 0, 0], {}, True, {}, 0, True]
+
 
 THREAD = """
 import threading, time

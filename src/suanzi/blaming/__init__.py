@@ -86,11 +86,12 @@ class Blame:
         which are judged; with `every` only the first of so many steps, calls of the outermost
         module, is. `overhead` is how many times as long the block may take: from 10 on, the first
         call of each line, dtype and size is judged at once, others while there is time; None
-        judges all. With `unusual` only calls are whose inputs have NaN, infinities or outliers.
-        `memory` bounds the bytes of copies of one call. With `twice` every judged call is made
-        again, and the bits are compared. `save` is a file for the first wrong call of each line:
-        ``save="bad-call.safetensors"`` writes ``bad-call-0.safetensors`` and so on. `seed` chooses
-        the elements of samples.
+        judges all. Steps are left out to time the program, and where watching alone takes too
+        long; the report counts them. With `unusual` only calls are whose inputs have NaN,
+        infinities or outliers. `memory` bounds the bytes of copies of one call. With `twice` every
+        judged call is made again, and the bits are compared. `save` is a file for the first wrong
+        call of each line: ``save="bad-call.safetensors"`` writes ``bad-call-0.safetensors`` and so
+        on. `seed` chooses the elements of samples.
 
         `record` is a file for the run: of each result of each call and layer a hash, its size and
         `samples` elements; it has at most `record_size` bytes. A block that is run

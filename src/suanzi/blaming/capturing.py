@@ -29,7 +29,10 @@ class Captures:
         """Tell whether a graph is captured."""
         if self.open > 0:
             return True
-        return any(m.is_initialized() and m.is_current_stream_capturing() for m in self.devices)
+        for module in self.devices:
+            if module.is_initialized() and module.is_current_stream_capturing():
+                return True
+        return False
 
     def began(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Return how a capture begins, so that it is known."""

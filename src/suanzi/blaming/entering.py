@@ -16,6 +16,8 @@ from suanzi.blaming.report import Report
 
 _COMPILED = "compiled functions ran uncompiled, to be seen"
 
+UNWATCHED = "steps were not watched, to time the program or for want of time"
+
 
 class Hooks:
     """Puts things into their places, and takes them out again; a watcher has these methods."""
@@ -46,6 +48,9 @@ class Hooks:
             self.undo.pop()()
 
     def _new_mode(self) -> Any:
+        raise NotImplementedError
+
+    def _new_step(self) -> None:
         raise NotImplementedError
 
     def _returned(self, module: Any, result: Any) -> None:
@@ -79,7 +84,7 @@ class Hooks:
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
             layers = self.places.layers
             if not layers:
-                self.step += 1
+                self._new_step()
                 self._follow_kernels()
             layers.append(module)
             try:

@@ -32,6 +32,18 @@ def tensors_of(torch: Any, values: Any) -> Iterator[Any]:
             yield from (one for one in x if isinstance(one, torch.Tensor))
 
 
+def listed(torch: Any, args: Any, kwargs: Any) -> list[Any]:
+    """Return the tensors of a call; as fast as can be: every call needs them."""
+    kind = torch.Tensor
+    found = []
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        if isinstance(x, kind):
+            found.append(x)
+        elif isinstance(x, list | tuple):
+            found += [one for one in x if isinstance(one, kind)]
+    return found
+
+
 def check_kinds(torch: Any, tensors: Sequence[Any]) -> None:
     """Judge no call of a tensor that is more than its elements in memory."""
     for x in tensors:

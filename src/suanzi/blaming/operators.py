@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suanzi.blaming.budget import Lap
 from suanzi.blaming.rules import ALLOCATIONS, RULES, VIEWS, WRITES
 from suanzi.blaming.sampling import is_float
 from suanzi.truth.rounding import ROUNDED
@@ -49,6 +50,7 @@ class Operator:
         self.backends: dict[str, bool] = {}
         self.rule = space == "aten" and self.name in RULES
         self.is_allocation = space == "aten" and self.name in ALLOCATIONS
+        self.lap = Lap()
         self.title = self.name if space == "aten" else schema.name
 
     def status(self) -> str:

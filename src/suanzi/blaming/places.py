@@ -55,40 +55,57 @@ class Places(threading.local):
         self.folders = (
             home, _SUANZI, os.path.dirname(os.path.abspath(os.__file__)) + os.sep
         )  # fmt: skip
-        self.own: dict[str, bool] = {}
+        self.kinds: dict[str, int] = {}
+        self.places: dict[Any, Place] = {}
+        self.path: tuple[Any, Any, str] = None, None, ""
 
-    def _is_own(self, file: str) -> bool:
-        found = self.own.get(file)
-        if found is None:
-            path = os.path.abspath(file)
-            others = self.folders[: 2 if _installed(path) else 3]
-            found = not (path.startswith(others) or file.startswith("<frozen"))
-            self.own[file] = found
-        return found
+    def _kind(self, file: str) -> int:
+        """Return 2 for a file of the program, 1 for one of a package, 0 for the framework's."""
+        path = os.path.abspath(file)
+        others = self.folders[: 2 if _installed(path) else 3]
+        own = not (path.startswith(others) or file.startswith("<frozen"))
+        kind = self.kinds[file] = (1 if _installed(file) else 2) if own else 0
+        return kind
 
     def here(self, depth: int = 2) -> Place:
         """Return where the program is."""
         frame: Any = sys._getframe(depth)
-        first: tuple[str, int, str] | None = None
-        by: tuple[str, int] | None = None
+        code: Any = None
+        line, by, kinds = 0, None, self.kinds
         while frame is not None:
-            code = frame.f_code
-            if self._is_own(code.co_filename):
-                if first is None:
-                    name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has the second
-                    first = code.co_filename, frame.f_lineno, name
-                if not _installed(code.co_filename):
-                    by = code.co_filename, frame.f_lineno
+            now = frame.f_code
+            kind = kinds.get(now.co_filename)
+            if kind is None:
+                kind = self._kind(now.co_filename)
+            if kind:
+                if code is None:
+                    code, line = now, frame.f_lineno
+                if kind == 2:
+                    by = None if code is now else (now.co_filename, frame.f_lineno)
                     break
             frame = frame.f_back
-        if first is None:
+        if code is None:
             return NOWHERE
-        file, line, function = first
-        return Place(file, line, function, None if by == (file, line) else by, self.layer())
+        file, layer = code.co_filename, self.layer() if self.layers else ""
+        by = None if by == (file, line) else by
+        key = file, line, code.co_name, by, layer
+        place = self.places.get(key)
+        if place is None:
+            if len(self.places) >= _KEPT:
+                self.places.clear()
+            name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has the second
+            place = self.places[key] = Place(file, line, name, by, layer)
+        return place
 
     def layer(self) -> str:
         """Return the path of the layer that runs; empty for the model itself and outside."""
-        return str(_layer_path(self.layers[::-1])) if self.layers else ""
+        layers = self.layers
+        if len(layers) < 2:
+            return ""
+        inner, model = layers[-1], layers[0]
+        if self.path[0] is not inner or self.path[1] is not model:
+            self.path = inner, model, str(_layer_path((inner, model)))
+        return self.path[2]
 
 
 class Gradients:

@@ -12,27 +12,29 @@ import importlib.util
 import math
 import os
 import threading
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from suanzi.blaming.budget import Budget
+from suanzi.blaming.calibrating import hidden_cost
 from suanzi.blaming.capturing import CAPTURED, Captures
 from suanzi.blaming.comparing import compare
-from suanzi.blaming.entering import Hooks
+from suanzi.blaming.copying import copies, is_unusual, sizes_of
+from suanzi.blaming.entering import UNWATCHED, Hooks
 from suanzi.blaming.judging import Judged
 from suanzi.blaming.kinds import (
     TRACING,
     check_kinds,
     is_finite,
     key_of,
+    listed,
     quiet,
     same_bits,
     tensors_of,
     without_sign,
 )  # fmt: skip
-from suanzi.blaming.lists import chosen
 from suanzi.blaming.operators import Operator, conversion, has_kernel
 from suanzi.blaming.options import Options
 from suanzi.blaming.places import Gradients, Place, Places
@@ -45,13 +47,10 @@ from suanzi.promote.live import NotInstalled
 
 _RECORDED = ("", "random", "no truth")
 """The operators whose calls are recorded: those that compute something."""
-_CALLS = 32
 _FIRST = 10.0
 """The first call of each line, dtype and size is judged at once if a program may take so long."""
-_AGAIN = 0.7
-"""The share of the time that is left to calls of lines that were judged already."""
-_OUTLIER = 1000.0
-"""An element so many times larger than the root of the mean square is an outlier."""
+_SIZES = 1 << 16
+"""How many sizes of calls are remembered at most."""
 
 
 class Watcher(Hooks):
@@ -73,36 +72,40 @@ class Watcher(Hooks):
         self.captures = Captures(self.torch)
         self.rng = np.random.default_rng(options.seed)
         self.sites: dict[Any, Site] = {}
+        self.known: dict[Any, Site] = {}
         self.seen: set[Any] = set()
-        self.costs: dict[str, float] = {}
-        self.spent, self.judging, self.hidden = 0.0, 0.0, 0.0
-        self.begun, self.step = 0.0, 0
+        self.sizes: set[Any] = set()
+        self.budget = Budget(options.overhead)
+        self.step = 0
         self.recorder = self._recorder()
         self.lock = threading.RLock()
         self.active = False
-        self.pid = os.getpid()
+        self.pid, self.thread, self.depth = os.getpid(), threading.get_ident(), 0
+        self.runs_eagerly = hasattr(getattr(self.torch, "compiler", None), "set_stance")
         plain = {self.torch.Tensor, self.torch.nn.Parameter}
         self.plain = plain | {getattr(self.torch.nn, "Buffer", self.torch.Tensor)}
 
     # ---- entering ------------------------------------------------------------------------------
 
     def __enter__(self) -> Watcher:
-        self.hidden = self._cost_of_a_mode()
-        self.begun, self.active = time.perf_counter(), True
+        self.budget.hidden = self._hidden_cost()
+        self.active = True
         self._hook()
         self.mode = self._new_mode()
         self.mode.__enter__()
+        self.budget.start()
         return self
 
     def __exit__(self, *problem: Any) -> None:
         self.active = False
-        self.mode.__exit__(*problem)
+        if not self.budget.is_off:
+            self.mode.__exit__(*problem)
         self._unhook()
         self._finish(problem[1] if len(problem) > 1 else None)
 
     def _finish(self, error: BaseException | None) -> None:
-        self.report.seconds = whole = time.perf_counter() - self.begun
-        self.report.judging = min(self.spent + self.hidden * self.report.calls, 0.999 * whole)
+        self.report.seconds = whole = self.budget.finish()
+        self.report.judging = min(self.budget.own, 0.999 * whole)
         self.report.sites = list(self.sites.values())
         if self.recorder is not None:
             self.recorder.close(None if error is None else type(error).__name__)
@@ -117,20 +120,24 @@ class Watcher(Hooks):
         samples = o.samples if self.earlier is None else int(self.earlier.head["samples"])
         return Recorder(self.torch, head, o.record, samples, o.record_size, o.against is not None)
 
-    def _cost_of_a_mode(self) -> float:
-        """Return the seconds by which a mode that does nothing makes a call longer."""
-        x = self.torch.zeros(1)
+    def _hidden_cost(self) -> float:
+        """Return the seconds by which a watched call is longer in the program's own time."""
+        other = Watcher(Options(ops=frozenset()), Report())
+        other.active = True
 
-        def timed() -> float:
-            start = time.perf_counter()
-            for _ in range(_CALLS):
-                x.detach()
-            return time.perf_counter() - start
+        def watched(step: Callable[[], None]) -> tuple[float, int]:
+            other.budget, other.report.calls = Budget(None), 0
+            with other._new_mode():
+                other.budget.start()
+                step()
+                other.budget.finish()
+            return other.budget.plain, other.report.calls
 
-        timed()
-        plain = min(timed(), timed())
-        with self._new_mode():  # which is not active yet
-            return max(min(timed(), timed()) - plain, 0.0) / _CALLS
+        try:
+            with quiet(self.dispatch):
+                return hidden_cost(self.torch, watched, self.budget.clock)
+        except Exception:  # in what the program has set up nothing of this may be possible
+            return 0.0
 
     def _new_mode(self) -> Any:
         watcher = self
@@ -140,10 +147,35 @@ class Watcher(Hooks):
         ) -> Any:
             return watcher.call(mode, func, types, args, kwargs or {})
 
-        kind = type(
+        kind: Any = type(
             "Blame", (self.dispatch.TorchDispatchMode,), {"__torch_dispatch__": __torch_dispatch__}
         )
+        if self.runs_eagerly:  # nothing is compiled: what keeps a compiler out costs microseconds
+            kind.__torch_dispatch__ = __torch_dispatch__
         return kind()
+
+    def _new_step(self) -> None:
+        """Begin a step: watch it if there is time, and note if it is not watched."""
+        self.step += 1
+        budget, every = self.budget, self.options.every
+        if self.thread != threading.get_ident() or self.recorder is not None or not self.active:
+            return
+        depth = getattr(self.torch._C, "_len_torch_dispatch_stack", None)
+        if os.getpid() != self.pid or depth is None or self.gradients.node is None:
+            return
+        if self.gradients.current() is not None:  # what is entered there is left at its end
+            return
+        wanted = budget.step()
+        if budget.is_off and wanted and self.depth == depth() and not (self.step - 1) % every:
+            self.mode.__enter__()
+            budget.is_off = False
+        elif not (budget.is_off or wanted) and (
+            self.dispatch._get_current_dispatch_mode() is self.mode
+        ):
+            self.mode.__exit__(None, None, None)
+            self.depth, budget.is_off = depth(), True
+        if budget.is_off:
+            self.note(UNWATCHED)
 
     # ---- a call --------------------------------------------------------------------------------
 
@@ -151,31 +183,35 @@ class Watcher(Hooks):
         """Make a call, and judge it."""
         if not self.active or os.getpid() != self.pid:
             return func(*args, **kwargs)
-        if not all(kind in self.plain for kind in types):
-            if any(kind.__module__.startswith(TRACING) for kind in types):
-                return func(*args, **kwargs)  # nothing is computed
-            return NotImplemented  # a subclass: what it calls is seen
+        entered = self.budget.clock()
+        for kind in types:
+            if kind not in self.plain:
+                if any(one.__module__.startswith(TRACING) for one in types):
+                    return func(*args, **kwargs)  # nothing is computed
+                return NotImplemented  # a subclass: what it calls is seen
         operator = self.operators.get(func)
         if operator is None:
             operator = self.operators[func] = Operator(self.torch, func)
-        args = operator.as_tensors(self.torch, args)
+        if operator.whole:
+            args = operator.as_tensors(self.torch, args)
         if operator.composite and self._is_made_of_others(func, operator, args):
             with mode:
                 found = func.decompose(*args, **kwargs)
             if found is not NotImplemented:
                 return found
-        start = time.perf_counter()
+        places = self.places
         node = self.gradients.current()
         if node is None:
-            place = self.places.here(4)
+            place = places.here(3)
             self.gradients.note(place)
         else:
-            place = self.gradients.place(node) or self.places.here(4)
-        self.places.inside += 1  # what judging itself calls is inside, too
+            place = self.gradients.place(node) or places.here(3)
+        places.inside += 1  # what judging itself calls is inside, too
         try:
-            return self._make(func, operator, place, node is not None, args, kwargs, start)
+            return self._make(func, operator, place, node is not None, args, kwargs, entered)
         finally:
-            self.places.inside -= 1
+            places.inside -= 1
+            self.budget.leave()
 
     def _is_made_of_others(self, func: Any, operator: Operator, args: Any) -> bool:
         """Tell whether a device has no kernel of an operator: what it is made of is seen then."""
@@ -186,27 +222,39 @@ class Watcher(Hooks):
 
     def _make(
         self, func: Any, operator: Operator, place: Place, backward: bool, args: Any,
-        kwargs: dict[str, Any], start: float,
+        kwargs: dict[str, Any], entered: float,
     ) -> Any:  # fmt: skip
-        site = due = before = None
+        site = None
+        due, before, arguments = False, {}, {}
         captured = self.captures.now()
         try:
             with self.lock:
                 self.report.calls += 1
                 number = self.report.calls
-                arguments = operator.arguments(args, kwargs)
-                site = self._site(operator, place, backward, arguments)
-                if captured and not site.status:
-                    raise Unjudged(CAPTURED)
-                due = not captured and self._is_due(operator, site, arguments)
+                tensors = listed(self.torch, args, kwargs)
+                site = self._site(operator, place, backward, tensors)
+                if site.calls == 1 or self.recorder is not None:
+                    arguments = operator.arguments(args, kwargs)
+                if not site.status:
+                    if captured:
+                        raise Unjudged(CAPTURED)
+                    due = self._is_due(operator, site, tensors)
                 if self.recorder is not None and not captured and site.status in _RECORDED:
-                    inputs = tensors_of(self.torch, arguments.values())
                     with quiet(self.dispatch):
                         self.recorder.begin(
                             number, operator.title, operator.is_random, place, backward, self.step,
-                            inputs,
+                            tensors_of(self.torch, arguments.values()),
                         )  # fmt: skip
-                before = self._copies(operator, arguments) if due else {}
+                if due:
+                    arguments = arguments or operator.arguments(args, kwargs)
+                    before = copies(
+                        self.torch,
+                        self.dispatch,
+                        self.rng,
+                        self.options.memory,
+                        operator,
+                        arguments,
+                    )
         except Unjudged as why:
             due = False
             if site is not None:
@@ -214,11 +262,12 @@ class Watcher(Hooks):
         except Exception as error:
             self._fail(operator, error)
             site = None
-        self.spent += time.perf_counter() - start
+        budget = self.budget
+        began = budget.clock()
         result = func(*args, **kwargs)
+        budget.made(operator.lap, entered, began, due)
         if site is None:
             return result
-        start = time.perf_counter()
         judged = None
         try:
             if site.calls == 1:
@@ -226,21 +275,17 @@ class Watcher(Hooks):
             if due:
                 with self.lock, quiet(self.dispatch):
                     judged = self._after(
-                        func, operator, site, place, arguments, before or {}, result, number
+                        func, operator, site, place, arguments, before, result, number
                     )
         except Unjudged as why:
             site.unjudged[str(why)] += 1
         except Exception as error:
             site.unjudged[f"{type(error).__name__} while judging"] += 1
             self._fail(operator, error)
-        cost = time.perf_counter() - start
-        if due:
-            old = self.costs.get(operator.name, cost)
-            self.costs[operator.name] = 0.5 * (old + cost)
-            self.judging += cost
+        if due:  # of copies before the call, too
+            budget.judged(operator.name, budget.clock() - budget.left + began - entered)
         if self.recorder is not None and not captured:
             self._record(operator, number, arguments, result, judged)
-        self.spent += time.perf_counter() - start
         if self.options.progress is not None:
             self.options.progress(self.report, self.sites)
         return result
@@ -262,7 +307,6 @@ class Watcher(Hooks):
             return
         if self.captures.now():
             return
-        start = time.perf_counter()
         name = self.places.layer() or type(module).__name__
         given = list(result.values()) if isinstance(result, Mapping) else result
         given = given if isinstance(given, list | tuple) else [given]
@@ -271,7 +315,6 @@ class Watcher(Hooks):
                 self.recorder.layer(name, self.step, tensors_of(self.torch, given))
         except Exception as error:
             self.note(f"{name} not recorded: {type(error).__name__}: {str(error)[:160]}")
-        self.spent += time.perf_counter() - start
 
     def _conversion(
         self, operator: Operator, site: Site, arguments: Mapping[str, Any], result: Any
@@ -306,107 +349,67 @@ class Watcher(Hooks):
         words = str(error).strip().splitlines() or [""]
         self.note(f"{operator.title} not judged: {type(error).__name__}: {words[0][:160]}")
 
-    def _site(self, operator: Operator, place: Place, backward: bool, arguments: Any) -> Site:
-        dtypes = tuple(dict.fromkeys(
-            name_of(x.dtype) for x in tensors_of(self.torch, arguments.values())
-        ))  # fmt: skip
-        key = operator.title, place.file, place.line, backward, dtypes
-        site = self.sites.get(key)
+    def _site(self, operator: Operator, place: Place, backward: bool, tensors: list[Any]) -> Site:
+        known = operator, place, backward, *[x.dtype for x in tensors]
+        site = self.known.get(known)
         if site is None:
-            site = self.sites[key] = Site(
-                operator.title, place, backward, dtypes, operator.status()
-            )
+            dtypes = tuple(dict.fromkeys(name_of(x.dtype) for x in tensors))
+            key = operator.title, place.file, place.line, backward, dtypes
+            site = self.sites.get(key)
+            if site is None:
+                site = self.sites[key] = Site(
+                    operator.title, place, backward, dtypes, operator.status()
+                )
+            self.known[known] = site
         site.calls += 1
-        if place.layer and len(site.layers) < 64:
-            site.layers.setdefault(place.layer, site.calls)
+        if place.layer and place.layer not in site.layers and len(site.layers) < 64:
+            site.layers[place.layer] = site.calls
         return site
 
     # ---- which calls ---------------------------------------------------------------------------
 
-    def _is_due(self, operator: Operator, site: Site, arguments: dict[str, Any]) -> bool:
+    def _is_due(self, operator: Operator, site: Site, tensors: list[Any]) -> bool:
         """Tell whether a call is judged."""
         o = self.options
-        if site.status:
-            return False
         if o.ops is not None and operator.name not in o.ops:
             site.unjudged["not asked for"] += 1
             return False
         if o.every > 1 and max(self.step - 1, 0) % o.every:
             site.unjudged["another step"] += 1
             return False
-        tensors = list(tensors_of(self.torch, arguments.values()))
+        is_new = self._is_new(site, tensors)
+        if o.unusual:
+            check_kinds(self.torch, tensors)
+            if not is_unusual(self.torch, self.dispatch, tensors):
+                site.unjudged["usual inputs"] += 1
+                return False
+        if not (is_new and (o.overhead is None or o.overhead >= _FIRST)):
+            if not is_new and o.share < 1 and self.rng.random() >= o.share:
+                site.unjudged["not in the share"] += 1
+                return False
+            if not self.budget.has_time(operator.name, is_new):
+                site.unjudged["no time left"] += 1
+                return False
         check_kinds(self.torch, tensors)
-        if o.unusual and not self._is_unusual(tensors):
-            site.unjudged["usual inputs"] += 1
-            return False
-        shapes = tuple(tuple(n.bit_length() for n in map(int, x.shape)) for x in tensors)
-        key = id(site), shapes
-        is_new = key not in self.seen
-        if is_new and (o.overhead is None or o.overhead >= _FIRST):
-            self.seen.add(key)
-            return True
-        if not is_new and o.share < 1 and self.rng.random() >= o.share:
-            site.unjudged["not in the share"] += 1
-            return False
-        if o.overhead is None:
-            return True
-        hidden = self.hidden * self.report.calls
-        plain = max(time.perf_counter() - self.begun - self.spent - hidden, 0.0)
-        cost = self.costs.get(operator.name, 1e-3)
-        share = 1.0 if is_new else _AGAIN
-        if self.judging + cost > share * (o.overhead - 1) * plain:
-            site.unjudged["no time left"] += 1
-            return False
-        self.seen.add(key)
+        if is_new:
+            self.seen.add((id(site), sizes_of(tensors)))
         return True
 
-    def _is_unusual(self, tensors: Sequence[Any]) -> bool:
-        """Tell whether a tensor has NaN, infinities or outliers."""
-        with quiet(self.dispatch):
-            for x in tensors:
-                if x.is_floating_point() and x.numel():
-                    most = float(x.detach().abs().max())
-                    mean = float(x.detach().float().square().mean().sqrt())
-                    if not math.isfinite(most) or most > _OUTLIER * max(mean, 1e-30):
-                        return True
+    def _is_new(self, site: Site, tensors: list[Any]) -> bool:
+        """Tell whether no call of a line was judged whose tensors are about as large."""
+        try:
+            exact = id(site), *[x.shape for x in tensors]
+        except RuntimeError:  # nested tensors have none
+            check_kinds(self.torch, tensors)
+            raise
+        if exact in self.sizes:
+            return False
+        if (id(site), sizes_of(tensors)) not in self.seen:
+            return True
+        if len(self.sizes) >= _SIZES:
+            self.sizes.clear()
+        self.sizes.add(exact)
         return False
-
-    def _copies(self, operator: Operator, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return copies of what a call writes to, and of operands that share its memory.
-
-        Of lists some tensors are copied; the others are None.
-        """
-        if not operator.written:
-            return {}
-        torch, room = self.torch, self.options.memory
-        written = [x for x in map(arguments.get, operator.written) if x is not None]
-        memory = _memory(torch, written)
-
-        def copied(x: Any) -> Any:
-            nonlocal room
-            room -= x.numel() * x.element_size()
-            if room < 0:
-                raise Unjudged("copies that need more memory than allowed")
-            return x.detach().clone()
-
-        found: dict[str, Any] = {}
-        some: list[int] | None = None
-        with quiet(self.dispatch):
-            for name, x in arguments.items():
-                if name in operator.out:
-                    continue
-                if isinstance(x, torch.Tensor):
-                    if name in operator.written or x.untyped_storage().data_ptr() in memory:
-                        found[name] = copied(x)
-                elif isinstance(x, list | tuple) and (
-                    name in operator.written or memory & _memory(torch, x)
-                ):
-                    some = chosen(self.rng, len(x)) if some is None else some
-                    found[name] = [
-                        copied(y) if i in some and isinstance(y, torch.Tensor) else None
-                        for i, y in enumerate(x)
-                    ]
-        return found
 
     # ---- judging -------------------------------------------------------------------------------
 
@@ -486,8 +489,3 @@ class Watcher(Hooks):
         save_call(path, func, given, results, site, worst.words)
         self.report.saved += 1
         site.reproducer = path
-
-
-def _memory(torch: Any, values: Any) -> set[int]:
-    """Return where the tensors of some values are."""
-    return {x.untyped_storage().data_ptr() for x in tensors_of(torch, values)}

@@ -72,7 +72,8 @@ def blame(
         Judge only the first of so many steps; a step begins where the outermost module is called.
     overhead
         How many times as long the program may take: `2x`, `10x`, or `none` to judge every call.
-        From `10x` on, the first call of each line, dtype and size is judged at once.
+        From `10x` on, the first call of each line, dtype and size is judged at once. Steps are
+        left out to time the program, and where watching takes too long; the report counts them.
     unusual
         Judge only calls whose inputs have NaN, infinities or outliers.
     memory
