@@ -88,10 +88,14 @@ def matmul(call: Call, mat1: torch.Tensor, mat2: torch.Tensor, dtype: Any) -> An
 
 
 @way("dot")
-def dot(call: Call, vec1: torch.Tensor, vec2: torch.Tensor, dtype: Any) -> Any:
+def dot(call: Call, vec1: Any, vec2: Any, dtype: Any) -> Any:
     """Return inner products: of the last axis and the last but one."""
     dt = _product_dtype(call)
-    return _dot(computed(call, "vec1", vec1, dt), computed(call, "vec2", vec2, dt))
+    x, y = (
+        computed(call, name, v, dt) if isinstance(v, torch.Tensor) else number(v, dt, call.place)
+        for name, v in (("vec1", vec1), ("vec2", vec2))
+    )
+    return _dot(x, y)
 
 
 def _dot(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

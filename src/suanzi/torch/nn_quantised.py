@@ -16,7 +16,8 @@ def _blocks(block_size: Any, width: int) -> tuple[int, int, bool]:
     """Return the rows and columns of a block, and whether it is a whole row."""
     if block_size is None:
         return 1, max(width, 1), True
-    sizes = [block_size] if isinstance(block_size, int) else [int(n) for n in block_size]
+    several = hasattr(block_size, "__iter__") and getattr(block_size, "ndim", 1) != 0
+    sizes = [int(n) for n in (block_size if several else (block_size,))]
     return (1, sizes[0], False) if len(sizes) == 1 else (sizes[0], sizes[1], False)
 
 

@@ -81,7 +81,7 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     made_of = attributes(key)
     arguments = {k: made_of[k](x) if k in made_of else x for k, x in arguments.items()}
     # Whose elements are checked, also where nothing is read.
-    indexed = "index" in arguments or "group_sizes" in arguments
+    indexed = not {"index", "group_sizes", "target"}.isdisjoint(arguments)
     if (
         call.exact
         and call.results
