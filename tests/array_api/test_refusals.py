@@ -179,3 +179,10 @@ def test_products_of_endless_repetitions(name: str, function: Any, count: int) -
     endless = xp.broadcast_to(xp.ones(1), (count,))
     with pytest.raises(sz.AllocFailed, match=rf"^{name}: the axis .* 2\^33 times or more; "):
         function(endless, endless)
+
+
+@pytest.mark.parametrize("function", [xp.concat, xp.stack])
+def test_nothing_to_join_along_a_sparse_axis(function: Any) -> None:
+    axis = sz.to_sparse(sz.tensor([[1.0, 0.0], [0.0, 2.0]]))
+    with pytest.raises(sz.InvalidArgument, match="is empty"):
+        function([], axis=axis)

@@ -54,6 +54,10 @@ BETTER = {
 }
 
 
+ONLY_AVX512 = {"nn_experts.cpp.o"}
+"""Whose other levels leave the work to products of matrices."""
+
+
 def better(files: list[Path]) -> dict[str, int]:
     """Return how many instructions of object files a machine of the baseline could not run."""
     kind = output("objdump", "--file-headers", str(files[0]))
@@ -90,6 +94,11 @@ def test_what_runs_everywhere_needs_nothing_better() -> None:
 )
 def test_the_levels_are_what_they_say() -> None:
     """Else the test above would pass for want of anything to find."""
-    files = [file for file in LEVELS if "kernels_baseline.dir" not in file.parts]
+    files = [
+        file
+        for file in LEVELS
+        if "kernels_baseline.dir" not in file.parts
+        and (file.name not in ONLY_AVX512 or "kernels_avx512.dir" in file.parts)
+    ]
     if files:
         assert set(better(files)) == set(map(str, files))

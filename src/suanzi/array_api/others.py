@@ -145,7 +145,7 @@ def _matrix_transpose(x: Any, /) -> Any:
 def _concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     if axis is None:
         arrays, axis = [_op("reshape", x, (x.size,)) for x in arrays], 0
-    return _op("concat", list(arrays), counted(axis, arrays[0].ndim))
+    return _op("concat", list(arrays), counted(axis, arrays[0].ndim) if arrays else 0)
 
 
 OTHERS.update(
@@ -179,6 +179,6 @@ OTHERS.update(
     matmul=lambda x1, x2, /: _op("matmul", x1, x2),
     concat=_concat,
     stack=lambda arrays, /, *, axis=0: _op(
-        "stack", list(arrays), counted(axis, arrays[0].ndim + 1)
+        "stack", list(arrays), counted(axis, arrays[0].ndim + 1) if arrays else 0
     ),
 )
