@@ -186,3 +186,6 @@ def test_nothing_to_join_along_a_sparse_axis(function: Any) -> None:
     axis = sz.to_sparse(sz.tensor([[1.0, 0.0], [0.0, 2.0]]))
     with pytest.raises(sz.InvalidArgument, match="is empty"):
         function([], axis=axis)
+    for arrays in (np.ones((2, 3)), [1, 2]):
+        with pytest.raises(sz.StatusError):
+            function(arrays, axis=axis)

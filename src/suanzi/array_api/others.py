@@ -145,7 +145,13 @@ def _matrix_transpose(x: Any, /) -> Any:
 def _concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     if axis is None:
         arrays, axis = [_op("reshape", x, (x.size,)) for x in arrays], 0
-    return _op("concat", list(arrays), counted(axis, arrays[0].ndim) if arrays else 0)
+    return _joined("concat", arrays, axis, 0)
+
+
+def _joined(name: str, arrays: Any, axis: Any, more: int) -> Any:
+    given = list(arrays)
+    rank = getattr(given[0], "ndim", 0) if given else 0
+    return _op(name, given, counted(axis, rank + more) if given else 0)
 
 
 OTHERS.update(
@@ -178,7 +184,5 @@ OTHERS.update(
     squeeze=lambda x, /, axis: _op("squeeze", x, several(axis, x.ndim)),
     matmul=lambda x1, x2, /: _op("matmul", x1, x2),
     concat=_concat,
-    stack=lambda arrays, /, *, axis=0: _op(
-        "stack", list(arrays), counted(axis, arrays[0].ndim + 1) if arrays else 0
-    ),
+    stack=lambda arrays, /, *, axis=0: _joined("stack", arrays, axis, 1),
 )
