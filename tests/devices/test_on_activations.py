@@ -5,66 +5,36 @@ In Triton's interpreter, or on a GPU with SUANZI_DEVICE=cuda.
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
-from tests.helpers.devices import DEVICE, HAS_KERNELS, KIND, WHY_NOT
+from tests.helpers.devices import (
+    DEVICE,
+    KIND,
+    assert_passes_in_the_interpreter,
+    with_kernels,
+    without_kernels,
+)
 
 import suanzi as sz
 from suanzi import nn
 
 RNG = np.random.default_rng(7)
 INF, NAN = np.inf, np.nan
-with_kernels = pytest.mark.skipif(not HAS_KERNELS, reason=WHY_NOT)
 INFINITE = mp.inf
 SPECIAL = [0.0, -0.0, INF, -INF, NAN, 3.0, -3.0, 6.0, 20.0, -7.0, -9.85, 88.7, -87.4, -104.0, 3e38,
            -3e38, 1e-45, -1e-45, 1e-30, -1.278, -0.7518]  # fmt: skip
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("triton") is None or HAS_KERNELS,
-    reason="Triton is not installed, or the kernels of this process run",
-)
+@without_kernels
 def test_in_the_interpreter() -> None:
-    given = {**os.environ, "TRITON_INTERPRET": "1"}
-    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(run, env=given, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
-
-
-@pytest.fixture
-def used() -> Iterator[list[str]]:
-    """Note the calls that kernels compute, by key."""
-    from suanzi.torch.fast import FAST, PLANNED
-    from suanzi.torch.loading import usable
-
-    assert usable(KIND)
-    seen: list[str] = []
-    tables: list[dict[str, Any]] = [FAST, PLANNED]
-    before = [dict(table) for table in tables]
-
-    def noted(key: str, function: Any) -> Any:
-        def run(*args: Any, **kwargs: Any) -> Any:
-            made = function(*args, **kwargs)
-            seen.extend([key] if made is not None else [])
-            return made
-
-        return run
-
-    for table in tables:
-        table.update({key: noted(key, one) for key, one in table.items()})
-    yield seen
-    for table, old in zip(tables, before, strict=True):
-        table.update(old)
+    assert_passes_in_the_interpreter(__file__)
 
 
 # ---- the exact value -----------------------------------------------------------------------------
@@ -160,7 +130,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 @with_kernels
 @pytest.mark.parametrize("name", EXACT)
-def test_float32_is_the_exact_value_rounded(device: str, used: list[str], name: str) -> None:
+def test_float32_is_the_exact_value_rounded(device: str, used: Counter[str], name: str) -> None:
     given, formula = EXACT[name]
     x = numbers()
     made = function_of(name)(sz.tensor(x, device=device), **given).to_host().numpy()
@@ -170,7 +140,7 @@ def test_float32_is_the_exact_value_rounded(device: str, used: list[str], name: 
     # softsign has two roundings in float32; the others are computed in float64
     limit = 1.5 if name == "softsign" else 0.55
     assert error[worst] <= limit, (x[worst], made[worst], error[worst])
-    assert used == [f"nn:{name.partition(' ')[0]}"]
+    assert used == {f"nn:{name.partition(' ')[0]}": 1}
 
 
 @with_kernels
@@ -224,7 +194,7 @@ def differing(wanted: sz.Tensor, got: sz.Tensor) -> Any:
 @PARTS
 @pytest.mark.parametrize("dt", [sz.float16, sz.bfloat16], ids=str)
 def test_numbers_of_16_bits_have_the_cpus_bits(
-    device: str, used: list[str], dt: Any, part: int
+    device: str, used: Counter[str], dt: Any, part: int
 ) -> None:
     x = every(dt)
     there = x.to_device(device)
@@ -232,12 +202,12 @@ def test_numbers_of_16_bits_have_the_cpus_bits(
         function = getattr(nn, name)
         bad = differing(function(x, **given), function(there, **given))
         assert not bad.any(), (name, given, sz.cast(x, sz.float32).numpy()[bad][:9])
-    assert len(used) == len(OPTIONS[part::4])
+    assert used.total() == len(OPTIONS[part::4])
 
 
 @with_kernels
 @pytest.mark.parametrize("dt", [sz.float32, sz.float64, sz.float16, sz.bfloat16], ids=str)
-def test_what_is_rounded_once_has_the_cpus_bits(device: str, used: list[str], dt: Any) -> None:
+def test_what_is_rounded_once_has_the_cpus_bits(device: str, used: Counter[str], dt: Any) -> None:
     x, g = (sz.cast(sz.tensor(numbers().astype(np.float64) * (1 + 1e-9)), dt) for _ in range(2))
     weight = sz.cast(sz.tensor([0.2, -0.1, 3.0]), dt)
     calls: list[Any] = [
@@ -251,7 +221,7 @@ def test_what_is_rounded_once_has_the_cpus_bits(device: str, used: list[str], dt
     for call in calls:
         wanted = call(nn, x, g, weight)
         assert not differing(wanted, call(nn, *(v.to_device(device) for v in (x, g, weight)))).any()
-    assert len(used) == len(calls)
+    assert used.total() == len(calls)
 
 
 # ---- gradients and products against the CPU ------------------------------------------------------
@@ -282,29 +252,29 @@ def triple(dt: Any, device: str) -> tuple[Any, Any, float]:
 @with_kernels
 @PARTS
 @pytest.mark.parametrize("dt", [sz.float32, sz.float16, sz.bfloat16], ids=str)
-def test_gradients(device: str, used: list[str], dt: Any, part: int) -> None:
+def test_gradients(device: str, used: Counter[str], dt: Any, part: int) -> None:
     here, there, ulps = triple(dt, device)
     for name, given in OPTIONS[part::4]:
         function = getattr(nn, f"{name}_bwd")
         near(function(*here[:2], **given), function(*there[:2], **given), ulps)
-    assert len(used) == len(OPTIONS[part::4])
+    assert used.total() == len(OPTIONS[part::4])
 
 
 @with_kernels
 @pytest.mark.parametrize("dt", [sz.float32, sz.float16, sz.bfloat16], ids=str)
-def test_products_with_gates(device: str, used: list[str], dt: Any) -> None:
+def test_products_with_gates(device: str, used: Counter[str], dt: Any) -> None:
     (g, x, up), there, ulps = triple(dt, device)
     for given in ({}, {"approximate": "tanh"}):
         near(nn.geglu(x, up, **given), nn.geglu(*there[1:], **given), ulps)
         near(nn.geglu_bwd(g, x, up, **given), nn.geglu_bwd(*there, **given), ulps)
     near(nn.swiglu(x, up), nn.swiglu(*there[1:]), ulps)
     near(nn.swiglu_bwd(g, x, up), nn.swiglu_bwd(*there), ulps)
-    assert len(used) == 6
+    assert used.total() == 6
 
 
 @with_kernels
 @pytest.mark.parametrize("dt", [sz.float32, sz.float16, sz.bfloat16], ids=str)
-def test_halves(device: str, used: list[str], dt: Any) -> None:
+def test_halves(device: str, used: Counter[str], dt: Any) -> None:
     (g, x, up), _, ulps = triple(dt, device)
     both, n = sz.concat([up, x], 0), x.shape[0]
     rows, part = x[: n // 6 * 6].reshape(-1, 6), g[: n // 6 * 3].reshape(-1, 3)
@@ -315,11 +285,11 @@ def test_halves(device: str, used: list[str], dt: Any) -> None:
         near(nn.glu(pair, axis), nn.glu(pair.to_device(device), axis), ulps)
         made = nn.glu_bwd(grad.to_device(device), pair.to_device(device), axis)
         near(nn.glu_bwd(grad, pair, axis), made, ulps)
-    assert used.count("nn:glu") == used.count("nn:glu_bwd") == 4
+    assert used["nn:glu"] == used["nn:glu_bwd"] == 4
 
 
 @with_kernels
-def test_dropout_by_a_mask(device: str, used: list[str]) -> None:
+def test_dropout_by_a_mask(device: str, used: Counter[str]) -> None:
     mask = RNG.random(621) > 0.4
     for dt in (sz.float32, sz.float64, sz.bfloat16, sz.float16):
         x = sz.cast(sz.tensor(numbers()), dt)
@@ -328,14 +298,14 @@ def test_dropout_by_a_mask(device: str, used: list[str]) -> None:
             wanted, keeps = nn.dropout(x, p, sz.tensor(mask)), sz.tensor(mask, device=device)
             near(wanted, nn.dropout(there, p, keeps), 0.1)
             near(wanted, nn.dropout_bwd(there, there, p, keeps), 0.1)
-    assert len(used) == 16
+    assert used.total() == 16
 
 
 # ---- shapes and dtypes ---------------------------------------------------------------------------
 
 
 @with_kernels
-def test_shapes_strides_and_promotion(device: str, used: list[str]) -> None:
+def test_shapes_strides_and_promotion(device: str, used: Counter[str]) -> None:
     x = sz.tensor(numbers()[:600].reshape(20, 30))
     there = x.to_device(device)
     for pick in (
@@ -356,13 +326,13 @@ def test_shapes_strides_and_promotion(device: str, used: list[str]) -> None:
 
 
 @with_kernels
-def test_what_has_no_kernel_is_pytorchs(device: str, used: list[str]) -> None:
+def test_what_has_no_kernel_is_pytorchs(device: str, used: Counter[str]) -> None:
     x = sz.tensor(numbers(40))
     wide = sz.cast(x, sz.float64)
     near(nn.silu(wide), nn.silu(wide.to_device(device)), 8)
     near(nn.celu(x, -0.5), nn.celu(x.to_device(device), -0.5), 40)
     near(nn.dropout(x, 0.5, seed=3), nn.dropout(x.to_device(device), 0.5, seed=3), 1)
-    assert used == []
+    assert not used
 
 
 def test_gelu_has_tails_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:

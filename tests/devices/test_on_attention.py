@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
-import sys
+from collections import Counter
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from tests.devices.test_on_rows import KINDS, with_kernels
-from tests.devices.test_on_rows import used as counted
-from tests.helpers.devices import HAS_KERNELS
+from tests.helpers.devices import (
+    HAS_KERNELS,
+    KINDS,
+    assert_passes_in_the_interpreter,
+    with_kernels,
+    without_kernels,
+)
 
 import suanzi as sz
 from suanzi import nn, truth
 
-Counts = dict[str, int]
-used = counted
 RNG = np.random.default_rng(41)
 KEY = "nn:scaled_dot_product_attention"
 HERE = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
@@ -84,16 +83,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("triton") is None or HAS_KERNELS,
-    reason="Triton is not installed, or the kernels of this process run",
-)
+@without_kernels
 def test_in_the_interpreter() -> None:
-    given = {**os.environ, "TRITON_INTERPRET": "1"}
-    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(run, env=given, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
+    assert_passes_in_the_interpreter(__file__)
 
 
 @with_kernels
@@ -104,7 +96,7 @@ def test_in_the_interpreter() -> None:
     ids=[f"{name}-{i}" for name in OPTIONS for i in range(2)],
 )  # fmt: skip
 def test_options(
-    device: str, used: Counts, small: None, kind: str, options: dict[str, Any]
+    device: str, used: Counter[str], small: None, kind: str, options: dict[str, Any]
 ) -> None:
     q, k, v = numbers(kind, 18, 8), numbers(kind, 37, 8), numbers(kind, 37, 5)
     is_right(device, q, k, v, **options)
@@ -113,7 +105,9 @@ def test_options(
 
 @with_kernels
 @KINDS
-def test_masks_that_are_added_and_sinks(device: str, used: Counts, small: None, kind: str) -> None:
+def test_masks_that_are_added_and_sinks(
+    device: str, used: Counter[str], small: None, kind: str
+) -> None:
     q, k, v = numbers(kind, 2, 7, 8), numbers(kind, 1, 20, 8), numbers(kind, 1, 20, 5)
     is_right(device, q, k, v, numbers(kind, 7, 20), sink=numbers(kind, 2))
     hidden = numbers(kind, 2, 1, 20)
@@ -125,7 +119,7 @@ def test_masks_that_are_added_and_sinks(device: str, used: Counts, small: None, 
 
 @with_kernels
 @KINDS
-def test_few_queries_and_many_keys(device: str, used: Counts, small: None, kind: str) -> None:
+def test_few_queries_and_many_keys(device: str, used: Counter[str], small: None, kind: str) -> None:
     q, k, v = numbers(kind, 2, 2, 1, 8), numbers(kind, 2, 1, 70, 8), numbers(kind, 2, 1, 70, 3)
     is_right(device, q, k, v)
     two = numbers(kind, 2, 2, 8)
@@ -137,7 +131,9 @@ def test_few_queries_and_many_keys(device: str, used: Counts, small: None, kind:
 
 @with_kernels
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
-def test_hidden_values_take_no_part(device: str, used: Counts, small: None, kind: str) -> None:
+def test_hidden_values_take_no_part(
+    device: str, used: Counter[str], small: None, kind: str
+) -> None:
     q, k, v = numbers(kind, 2, 18, 8), numbers(kind, 2, 37, 8), numbers(kind, 2, 37, 5)
     v[0, 30, 1] = v[0, 12, 2] = k[0, 25, 0] = np.nan
     v[0, 3, 0] = v[1, 9, 1] = v[1, 10, 4] = np.inf
@@ -162,7 +158,7 @@ def test_a_row_has_the_same_bits_whatever_is_in_others(device: str, small: None)
 
 
 @with_kernels
-def test_blocks_of_their_usual_sizes(device: str, used: Counts) -> None:
+def test_blocks_of_their_usual_sizes(device: str, used: Counter[str]) -> None:
     for kind, columns in (("float32", 72), ("bfloat16", 136), ("float16", 40)):
         q, k, v = numbers(kind, 1, 150, columns), *(numbers(kind, 1, 200, columns) for _ in "kv")
         found = attended(device, q, k, v, causal=True)
@@ -175,7 +171,7 @@ def test_blocks_of_their_usual_sizes(device: str, used: Counts) -> None:
 
 
 @with_kernels
-def test_strides_batches_and_no_elements(device: str, used: Counts) -> None:
+def test_strides_batches_and_no_elements(device: str, used: Counter[str]) -> None:
     q, k, v = (numbers("float32", 2, 9, 3, 8) for _ in range(3))
     wanted = attended("cpu", *(np.ascontiguousarray(x.transpose(0, 2, 1, 3)) for x in (q, k, v)))
     turned = [tensor(x, device).transpose((0, 2, 1, 3)) for x in (q, k, v)]
@@ -195,7 +191,7 @@ def test_strides_batches_and_no_elements(device: str, used: Counts) -> None:
 @with_kernels
 @KINDS
 @pytest.mark.parametrize("interleaved", [False, True])
-def test_rotary_embeddings(device: str, used: Counts, kind: str, interleaved: bool) -> None:
+def test_rotary_embeddings(device: str, used: Counter[str], kind: str, interleaved: bool) -> None:
     shapes = [((2, 3, 8), (3, 4)), ((2, 2, 3, 7), (2, 1, 1, 2)), ((40,), (20,)), ((2, 3), (2, 0))]
     for shape, table in shapes:
         x, g, cos, sin = (numbers(kind, *s) for s in (shape, shape, table, table))

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.devices import HAS_KERNELS, KIND, WHY_NOT
+from tests.helpers.devices import (
+    KIND,
+    KINDS,
+    assert_passes_in_the_interpreter,
+    with_kernels,
+    without_kernels,
+)
 
 import suanzi as sz
 from suanzi import nn
 
 RNG = np.random.default_rng(3)
-with_kernels = pytest.mark.skipif(not HAS_KERNELS, reason=WHY_NOT)
-KINDS = pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("triton") is None or HAS_KERNELS,
-    reason="Triton is not installed, or the kernels of this process run",
-)
+@without_kernels
 def test_in_the_interpreter() -> None:
-    given = {**os.environ, "TRITON_INTERPRET": "1"}
-    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(run, env=given, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
+    assert_passes_in_the_interpreter(__file__)
 
 
 @pytest.fixture

@@ -2,61 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.devices import HAS_KERNELS, KIND, WHY_NOT
+from tests.helpers.devices import (
+    KINDS,
+    assert_passes_in_the_interpreter,
+    with_kernels,
+    without_kernels,
+)
 
 import suanzi as sz
 from suanzi import nn
 
 RNG = np.random.default_rng(5)
-with_kernels = pytest.mark.skipif(not HAS_KERNELS, reason=WHY_NOT)
-KINDS = pytest.mark.parametrize("kind", ["float32", "float16", "bfloat16"])
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("triton") is None or HAS_KERNELS,
-    reason="Triton is not installed, or the kernels of this process run",
-)
+@without_kernels
 def test_in_the_interpreter() -> None:
-    given = {**os.environ, "TRITON_INTERPRET": "1"}
-    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__]
-    done = subprocess.run(run, env=given, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
-
-
-@pytest.fixture
-def used() -> Iterator[dict[str, int]]:
-    """Count the calls that kernels compute, by key."""
-    from suanzi.torch.fast import FAST, PLANNED
-    from suanzi.torch.loading import usable
-
-    assert usable(KIND)
-    tables: list[dict[str, Any]] = [FAST, PLANNED]
-    before, counts = [dict(table) for table in tables], dict.fromkeys({**FAST, **PLANNED}, 0)
-
-    def counted(key: str, function: Any) -> Any:
-        def run(*args: Any, **kwargs: Any) -> Any:
-            made = function(*args, **kwargs)
-            counts[key] += made is not None
-            return made
-
-        return run
-
-    for table in tables:
-        table.update({key: counted(key, one) for key, one in table.items()})
-    with np.errstate(all="ignore"):  # the interpreter computes with NumPy
-        yield counts
-    for table, old in zip(tables, before, strict=True):
-        table.update(old)
+    assert_passes_in_the_interpreter(__file__)
 
 
 def numbers(kind: str, *shape: int, special: bool = False) -> sz.Tensor:
@@ -89,7 +55,7 @@ def same(function: Any, *args: Any, device: str, ulps: float = 4, **kwargs: Any)
 @with_kernels
 @KINDS
 @pytest.mark.parametrize("n", [20])
-def test_rows(device: str, used: dict[str, int], kind: str, n: int) -> None:
+def test_rows(device: str, used: Counter[str], kind: str, n: int) -> None:
     x, g, w = numbers(kind, 3, n), numbers(kind, 3, n), numbers(kind, n)
     for function in (nn.softmax, nn.log_softmax):
         same(function, x, device=device)
@@ -111,9 +77,7 @@ def test_rows(device: str, used: dict[str, int], kind: str, n: int) -> None:
 @with_kernels
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
 @pytest.mark.parametrize("n", [2049, 4097, 5000, 6144, 6145])
-def test_rows_that_a_block_does_not_fit(
-    device: str, used: dict[str, int], kind: str, n: int
-) -> None:
+def test_rows_that_a_block_does_not_fit(device: str, used: Counter[str], kind: str, n: int) -> None:
     for special in (False, True):
         x = numbers(kind, 2, n, special=special)
         for function in (nn.softmax, nn.log_softmax):
@@ -139,7 +103,7 @@ def test_softmax_of_float32_is_within_the_documented_bound(device: str) -> None:
 @with_kernels
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])
 def test_rows_in_parts(
-    device: str, used: dict[str, int], kind: str, monkeypatch: pytest.MonkeyPatch
+    device: str, used: Counter[str], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from suanzi.torch.triton import norms, scanning, softmaxes
 
@@ -162,7 +126,7 @@ def test_rows_in_parts(
 @with_kernels
 @KINDS
 def test_groups(
-    device: str, used: dict[str, int], kind: str, monkeypatch: pytest.MonkeyPatch
+    device: str, used: Counter[str], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from suanzi.torch.triton import groups
 
@@ -183,7 +147,7 @@ def test_groups(
 
 @with_kernels
 @KINDS
-def test_reductions(device: str, used: dict[str, int], kind: str) -> None:
+def test_reductions(device: str, used: Counter[str], kind: str) -> None:
     x, special = numbers(kind, 5, 3, 4), numbers(kind, 5, 3, 4, special=True)
     for axis in (None, 0, 1, (1, 2)):
         for mode in ("SUM", "MEAN"):
@@ -201,7 +165,7 @@ def test_reductions(device: str, used: dict[str, int], kind: str) -> None:
 
 
 @with_kernels
-def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, int]) -> None:
+def test_reductions_of_other_dtypes_and_in_parts(device: str, used: Counter[str]) -> None:
     whole = sz.tensor(RNG.integers(-100, 100, (7, 60)).astype(np.int32))
     truth = sz.tensor(RNG.random((7, 60)) > 0.9)
     for x, modes in ((whole, ("SUM", "MAX", "MIN")), (truth, ("LAND", "LOR"))):
@@ -220,7 +184,7 @@ def test_reductions_of_other_dtypes_and_in_parts(device: str, used: dict[str, in
 
 
 @with_kernels
-def test_copies_that_turn_axes(device: str, used: dict[str, int]) -> None:
+def test_copies_that_turn_axes(device: str, used: Counter[str]) -> None:
     for kind in ("float32", "int8", "float16"):
         x = sz.cast(sz.tensor(RNG.integers(0, 9, (2, 5, 3, 66))), kind)
         for order in ((0, 1, 3, 2), (3, 0, 1, 2), (3, 2, 1, 0)):
