@@ -115,6 +115,9 @@ def test_what_the_fuzzer_found(device: str) -> None:
         (lambda x, w, sizes: sz.nn.grouped_matmul_bwd(x, x, w, sizes)[0],
          [np.ones((4, 0)), np.ones((1, 0, 0)), np.array([7])]),
         (lambda x: sz.inverse(sz.cast(x, sz.float16)), [np.eye(2) * 2.0**-20]),
+        (sz.nn.hardsigmoid, [np.array([0.0, 1.0, -4.0, 7.0])]),
+        (sz.nn.hardswish, [np.array([0.0, 1.0, -4.0, 7.0, np.inf, -np.inf, np.nan])]),
+        (lambda x, axes: sz.array_api.tensordot(x, x, axes=axes), [np.array(3), np.array([0])]),
     ],
 )  # fmt: skip
 def test_arguments_that_the_fuzzer_gave(device: str, call: Any, operands: list[Any]) -> None:
@@ -132,6 +135,17 @@ def test_arguments_that_the_fuzzer_gave(device: str, call: Any, operands: list[A
     tensors = [sz.tensor(x) for x in operands]
     wanted = outcome(*tensors)
     assert repr(outcome(*(x.to_device(device) for x in tensors))) == repr(wanted)
+
+
+def test_integers_wrap_in_the_dtype_of_the_rule_set(device: str) -> None:
+    big = sz.tensor(np.array([2**40 + 7, 3]))
+    with sz.promotion("jax_x32"):
+        for call in (sz.dot_bwd1, sz.dot_bwd2):
+            factor = big[0]
+            wanted = call(factor, big, big)
+            assert wanted.tolist() == [49, 21]
+            there = call(*(v.to_device(device) for v in (factor, big, big)))
+            assert (there.tolist(), there.dtype) == (wanted.tolist(), wanted.dtype)
 
 
 def test_rule_sets_do_not_convert_what_is_asked(device: str) -> None:

@@ -10,10 +10,12 @@ import torch
 
 from suanzi import dtypes
 from suanzi.dtypes import DType
+from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.status import InvalidArgument
 from suanzi.torch import pending
 from suanzi.torch.casts import cast
 from suanzi.torch.copying import moved as moved_by
+from suanzi.torch.dtypes import TORCH
 from suanzi.torch.elements import lanes, number, rounded
 from suanzi.torch.reductions import summable
 from suanzi.torch.ways import Call, way
@@ -195,7 +197,16 @@ def bilinear_bwd(call: Call, out_grad: torch.Tensor, **others: torch.Tensor) -> 
 
 @way("dot_bwd1", "dot_bwd2")
 def dot_bwd(call: Call, out_grad: Any, vec1: torch.Tensor, vec2: torch.Tensor) -> Any:
-    """Return the gradient of an operand of `dot`."""
+    """Return the gradient of an operand of `dot`; integers wrap in what the CPU computes in."""
+    made = _dot_bwd(call, out_grad, vec1, vec2)
+    if made.is_floating_point() or made.is_complex():
+        return made
+    factors = ("out_grad", "vec2" if call.op.name == "dot_bwd1" else "vec1")
+    dt = dtype_of(call.op, {name: call.stand_ins[name] for name in factors}, None)
+    return made.to(TORCH[dt])
+
+
+def _dot_bwd(call: Call, out_grad: Any, vec1: torch.Tensor, vec2: torch.Tensor) -> Any:
     known = [call.dtypes[n] or call.result.dtype for n in ("out_grad", "vec1", "vec2")]
     dt = _gradient_dtype(*known)
     if not isinstance(out_grad, torch.Tensor):

@@ -171,6 +171,8 @@ def matmul(call: Call, x1: torch.Tensor, x2: torch.Tensor) -> Any:
 def tensordot(call: Call, x1: torch.Tensor, x2: torch.Tensor, axes: Any) -> Any:
     """Return sums of products over pairs of axes."""
     a, b = _factors(call, x1, x2)
+    if isinstance(axes, list | tuple) and isinstance(axes[0], int):  # an array of one number
+        axes = axes[0]
     if isinstance(axes, list | tuple):
         first, second = axes_of(tuple(axes[0]), a.dim()), axes_of(tuple(axes[1]), b.dim())
     else:

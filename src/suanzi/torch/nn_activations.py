@@ -201,8 +201,15 @@ def mish(x: Lanes) -> Lanes:
 
 @composed("nn:hardswish")
 def hardswish(x: Lanes) -> Lanes:
-    """Return x (x + 3) / 6 between -3 and 3, 0 below, x above."""
-    return _gated(x, torch.nn.functional.hardswish(x))
+    """Return x (x + 3) / 6 between -3 and 3, 0 below, x above: CUDA's has 1/6 of float32."""
+    middle = x * (x + 3) / 6
+    return torch.where(x <= -3, 0.0, torch.where(x >= 3, x, middle))
+
+
+@composed("nn:hardsigmoid")
+def hardsigmoid(x: Lanes) -> Lanes:
+    """Return (x + 3) / 6 between 0 and 1: CUDA's has 1/6 of float32."""
+    return torch.clamp(x + 3, 0, 6) / 6
 
 
 @composed("nn:swiglu")
