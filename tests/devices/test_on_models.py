@@ -91,7 +91,7 @@ def test_norms(device: str) -> None:
     ],
 )
 def test_attention(device: str, options: dict[str, Any]) -> None:
-    q, k, v = numbers(2, 4, 4, 6), numbers(2, 2, 9, 6), numbers(2, 2, 9, 5)
+    q, k, v = numbers(2, 4, 4, 6) * 0.25, numbers(2, 2, 9, 6), numbers(2, 2, 9, 5)
     same(nn.scaled_dot_product_attention, q, k, v, device=device, ulps=64, **options)
     g = numbers(2, 4, 4, 5)
     same(nn.scaled_dot_product_attention_bwd, g, q, k, v, device=device, ulps=256, **options)
@@ -103,7 +103,7 @@ def test_attention(device: str, options: dict[str, Any]) -> None:
 def test_attention_in_blocks(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = pytest.importorskip("suanzi.torch.nn_attention")
     monkeypatch.setattr(module, "_BLOCK", 100)
-    q, k = numbers(2, 13, 6), numbers(2, 9, 6)
+    q, k = numbers(2, 13, 6) * 0.25, numbers(2, 9, 6)  # float32 has small scores to more places
     for given in ({"causal": True}, {"mask": numbers(13, 9)}):
         same(nn.scaled_dot_product_attention, q, k, k, device=device, ulps=64, **given)
         same(nn.scaled_dot_product_attention_bwd, q, q, k, k, device=device, ulps=256, **given)
