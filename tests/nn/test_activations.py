@@ -13,6 +13,7 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import permuted
@@ -75,10 +76,6 @@ UNARY = sorted(
 def function(title: str) -> Callable[..., Any]:
     found: Callable[..., Any] = getattr(sz.nn, title.split()[0])
     return found
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 def same(x: sz.Tensor, y: sz.Tensor) -> bool:

@@ -9,27 +9,12 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, made, turned
 from suanzi import _core
-from suanzi.tensors.parts import permuted
 
 Array = np.ndarray[Any, Any]
 BOUND = {"float64": 1e-13, "float32": 4e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 attend = sz.nn.scaled_dot_product_attention
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
-
-
-def turned(x: sz.Tensor) -> sz.Tensor:
-    """Return the same elements, the first axis the fastest in memory."""
-    order = range(x.ndim)[::-1]
-    return permuted(_core.row_major_copy(permuted(x, order)), order)
 
 
 def attention(q: Array, k: Array, v: Array, hidden: Array | None = None, cap: float = 0.0) -> Array:

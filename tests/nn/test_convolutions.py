@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, made, turned
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.parts import permuted
@@ -28,21 +29,6 @@ TRANSPOSED_BWD = {
 }
 # What a sum of n products of normal numbers may be off, over the square root of n.
 BOUND = {"float64": 1e-14, "float32": 3e-6, "float16": 4e-3, "bfloat16": 3e-2}
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
-
-
-def turned(x: sz.Tensor) -> sz.Tensor:
-    """Return the same elements, the first axis the fastest in memory."""
-    order = range(x.ndim)[::-1]
-    return permuted(_core.row_major_copy(permuted(x, order)), order)
 
 
 def convolved(

@@ -11,8 +11,8 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, made, turned
 from suanzi import _core
-from suanzi.tensors.parts import permuted
 
 Array = np.ndarray[Any, Any]
 BOUND = {"float64": 1e-13, "float32": 2e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
@@ -26,21 +26,6 @@ SIZES = [(2, 5, 2, 4, 8, 3), (1, 70, 1, 2, 17, 37), (1, 1, 2, 6, 16, 32), (3, 33
 
 def ones(shape: tuple[int, ...], dtype: str = "float32") -> sz.Tensor:
     return sz.full(dtype, "cpu", shape, 1)
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
-
-
-def turned(x: sz.Tensor) -> sz.Tensor:
-    """Return the same elements, the first axis the fastest in memory."""
-    order = range(x.ndim)[::-1]
-    return permuted(_core.row_major_copy(permuted(x, order)), order)
 
 
 def operands(dtype: str, sizes: tuple[int, ...]) -> dict[str, sz.Tensor]:

@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, made
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError
 from suanzi.tensors.parts import permuted
@@ -22,14 +23,6 @@ CASES: list[dict[str, Any]] = [
     {"kernel_size": 1, "stride": 5},
     {"kernel_size": (1, 2), "dilation": (1, 9), "padding": (0, 30), "stride": (1, 7)},
 ]
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    return sz.cast(sz.tensor(np.random.default_rng([seed, *shape]).standard_normal(shape)), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 def columns(x: Array, how: dict[str, Any]) -> Array:

@@ -11,6 +11,7 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import permuted
@@ -29,10 +30,6 @@ X, GRID = sz.tensor(np.arange(12.0).reshape(1, 1, 3, 4)), sz.tensor(np.zeros((1,
 def made(dtype: str, *shape: int, high: float = 1.5) -> sz.Tensor:
     x = np.random.default_rng(list(shape)).uniform(-high, high, shape)
     return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 def bilinear(x: Array, grid: Array, border: bool) -> Array:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import suanzi as sz
 from helpers.functions import threads
+from helpers.normal import exact, made
 from suanzi import _core
 
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Any:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 @pytest.mark.parametrize("dtype", UNIT)

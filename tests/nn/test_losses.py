@@ -11,6 +11,7 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.parts import permuted
@@ -24,10 +25,6 @@ X = sz.tensor([[0.5, -1.0, 2.0], [0.0, 1.0, 3.0]])
 def made(dtype: str, *shape: int, low: float = -4, high: float = 4) -> sz.Tensor:
     x = np.random.default_rng(list(shape)).uniform(low, high, shape)
     return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 def same(x: sz.Tensor, y: sz.Tensor) -> bool:

@@ -10,21 +10,12 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, turned
 from suanzi import _core
-from suanzi.tensors.parts import permuted
 
 Array = np.ndarray[Any, Any]
 BOUND = {"float64": 1e-14, "float32": 4e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 adamw = sz.nn.adamw
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
-
-
-def turned(x: sz.Tensor) -> sz.Tensor:
-    order = range(x.ndim)[::-1]
-    return permuted(_core.row_major_copy(permuted(x, order)), order)
 
 
 def operands(dtype: str, *shape: int) -> list[sz.Tensor]:

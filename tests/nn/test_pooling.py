@@ -11,6 +11,7 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import permuted
@@ -22,10 +23,6 @@ IMAGE = sz.tensor(np.arange(12.0).reshape(1, 3, 4))
 
 def made(dtype: str, *shape: int) -> sz.Tensor:
     return sz.cast(sz.tensor(np.random.default_rng(list(shape)).standard_normal(shape)), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 def windows(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[list[int]]:

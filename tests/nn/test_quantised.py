@@ -11,20 +11,12 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, made
 from suanzi import _core
 from suanzi.tensors.parts import permuted
 
 Array = np.ndarray[Any, Any]
 LIMITS = {"int8": 127, "float8_e4m3fn": 448, "float8_e5m2": 57344}
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return sz.cast(sz.tensor(x), dtype)
 
 
 def grid(dtype: str) -> list[Fraction]:

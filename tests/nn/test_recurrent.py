@@ -9,8 +9,8 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact, made, turned
 from suanzi import _core
-from suanzi.tensors.parts import permuted
 
 Array = np.ndarray[Any, Any]
 BOUND = {"float64": 1e-13, "float32": 4e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
@@ -18,21 +18,6 @@ causal = sz.nn.causal_conv1d
 # batch, channels, length, width
 SIZES = [(1, 3, 1, 4), (2, 5, 70, 4), (1, 2, 9000, 3), (1, 1, 10_000, 2), (3, 300, 2, 4),
          (2, 3, 40, 1), (2, 3, 4, 9), (1, 2, 5000, 7)]  # fmt: skip
-
-
-def made(dtype: str, *shape: int, seed: int = 0) -> sz.Tensor:
-    x = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return sz.cast(sz.tensor(x), dtype)
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
-
-
-def turned(x: sz.Tensor) -> sz.Tensor:
-    """Return the same elements, the first axis the fastest in memory."""
-    order = range(x.ndim)[::-1]
-    return permuted(_core.row_major_copy(permuted(x, order)), order)
 
 
 def operands(dtype: str, sizes: tuple[int, ...]) -> tuple[sz.Tensor, ...]:

@@ -10,16 +10,13 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import at_level, threads
+from helpers.normal import exact
 from suanzi import _core
 from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.parts import permuted
 
 Array = np.ndarray[Any, Any]
 FLOATS = ["float8_e5m2", "float16", "bfloat16", "float32", "float64"]
-
-
-def exact(x: sz.Tensor) -> Array:
-    return np.asarray(sz.cast(x, sz.float64))
 
 
 def made(dtype: str, *shape: int) -> sz.Tensor:
