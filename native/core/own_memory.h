@@ -68,4 +68,16 @@ class OwnMemory {
   std::size_t taken_ = 0;
 };
 
+// Several of them, all or none.
+template <std::size_t count>
+struct OwnMemories {
+  OwnMemory memory[count];
+  std::byte* at[count];
+  bool take(const std::int64_t (&bytes)[count]) noexcept {
+    for (std::size_t i = 0; i < count; ++i)
+      if (!(at[i] = memory[i].take(bytes[i]))) return false;
+    return true;
+  }
+};
+
 }  // namespace suanzi

@@ -133,7 +133,7 @@ class Forward {
     std::int64_t b = of / d.heads, head = of % d.heads, count = std::min(each_, d.panels - first);
     std::int64_t size = d.lane_size(), state = d.depth * d.panel * size, wide = count * d.panel;
     std::int64_t steps = std::min(chunk, d.time);
-    DeltaMemory<buffers> room;
+    OwnMemories<buffers> room;
     if (!room.take({steps * d.depth * size, steps * d.depth * size, steps * wide * size, steps * wide * size,
                     steps * size, steps * size, count * state, d.depth * size}))
       return void(failed_ = true);

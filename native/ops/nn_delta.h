@@ -29,17 +29,6 @@ struct TimeRows {
   }
 };
 
-template <std::size_t count>
-struct DeltaMemory {
-  OwnMemory memory[count];
-  std::byte* at[count];
-  bool take(const std::int64_t (&bytes)[count]) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (!(at[i] = memory[i].take(bytes[i]))) return false;
-    return true;
-  }
-};
-
 // Checked operands. Value heads share those of keys in groups.
 struct Delta {
   const Tensor *q_tensor, *k_tensor, *v_tensor, *g, *beta, *state;

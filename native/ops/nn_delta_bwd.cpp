@@ -47,7 +47,7 @@ class Backward {
   // A head of one of the batch, panel by panel.
   void head(std::int64_t b, std::int64_t h, std::int64_t at) {
     std::int64_t size = d.lane_size(), state = d.depth * d.panel * size, row = chunk_ * d.panel * size;
-    DeltaMemory<buffers> room;
+    OwnMemories<buffers> room;
     OwnMemory sums;
     if (!room.take({chunk_ * d.depth * size, chunk_ * d.depth * size, row, row, chunk_ * size, chunk_ * size,
                     chunks_ * state, (chunk_ + 1) * state, row, state, row, d.depth * size,
@@ -105,7 +105,7 @@ class Backward {
 
   // Gradients of rows of queries and keys: the sums over the heads that share them.
   void add_groups(std::int64_t begin, std::int64_t end) {
-    DeltaMemory<3> room;
+    OwnMemories<3> room;
     std::int64_t bytes = d.depth * d.lane_size();
     if (!room.take({bytes, bytes, bytes})) return void(failed_ = true);
     for (std::int64_t of = begin; of < end; ++of) {

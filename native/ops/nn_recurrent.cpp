@@ -68,17 +68,6 @@ const void* lane_of(const Lanes& lanes, const std::byte* data, std::int64_t firs
   return data ? lanes.read(data + first * lanes.itemsize, to, static_cast<std::size_t>(count)) : nullptr;
 }
 
-template <std::size_t count>
-struct Buffers {
-  OwnMemory memory[count];
-  std::byte* at[count];
-  bool take(const std::int64_t (&bytes)[count]) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (!(at[i] = memory[i].take(bytes[i]))) return false;
-    return true;
-  }
-};
-
 // ---- forward ------------------------------------------------------------------------------------
 
 class Forward {
@@ -100,7 +89,7 @@ class Forward {
 
  private:
   void units(std::int64_t begin, std::int64_t end) {
-    Buffers<5> room;
+    OwnMemories<5> room;
     std::int64_t most = each_ * std::min(c.n, part_) * 8, edge = each_ * c.width * 8;
     if (!room.take({most, edge, edge, each_ * 8, most})) return void(failed_ = true);
     for (std::int64_t unit = begin; unit < end; ++unit) {
@@ -184,7 +173,7 @@ class Backward {
   enum { given, wide_grad, weights, sums, before, late, biases, middle, made, early, buffers };
 
   void channels(std::int64_t first, std::int64_t rows) {
-    Buffers<buffers> room;
+    OwnMemories<buffers> room;
     std::int64_t most = rows * c.n * 8, edge = rows * c.width * 8, few = rows * 8;
     if (!room.take({most, most, edge, edge + few, edge, edge, few, most, most, edge})) return void(failed_ = true);
     auto* sum = reinterpret_cast<double*>(room.at[sums]);
