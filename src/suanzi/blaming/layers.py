@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -148,54 +148,51 @@ def binary_cross_entropy_backward(call: Call) -> Iterator[Piece]:
 # ---- weight norm ---------------------------------------------------------------------------------
 
 
-def _normed(call: Call, v: Any) -> tuple[list[int], Any]:
+def _by_rows(call: Call, v: Any) -> tuple[Callable[[Any], Array], Callable[[Any], Array], Any]:
+    """Return how to read what is like v, how what has one number for each norm, and the results."""
     dim = int(call.get("dim", 0)) % max(v.ndim, 1)
     axes = [a for a in range(v.ndim) if a != dim]
-    return axes, call.batch(v, axes)
+    batch = call.batch(v, axes)
+
+    def rows(x: Any) -> Array:
+        return call.rows(x, axes, batch)
+
+    def column(x: Any) -> Array:
+        found: Array = call.numbers(x.reshape(-1))[batch[0]][:, None]
+        return found
+
+    first, second = call.results[:2]
+    part = call.part(second.reshape(-1), batch)
+    part.found = np.asarray(part.found).reshape(-1, 1)
+    return rows, column, [call.row_part(first, axes, batch, rows(first)), part]
 
 
 @rule("_weight_norm_interface")
 def weight_norm(call: Call) -> Iterator[Piece]:
     """g v / |v|, with the norm over all axes but one, and that."""
-    v, g = call["v"], call["g"]
-    axes, batch = _normed(call, v)
-    arguments = {"v": call.rows(v, axes, batch),
-                 "g": call.numbers(g.reshape(-1))[batch[0]][:, None]}  # fmt: skip
+    rows, column, results = _by_rows(call, call["v"])
+    arguments = {"v": rows(call["v"]), "g": column(call["g"])}
 
     def definition(v: Tracked, g: Tracked) -> tuple[Tracked, Tracked]:
         norm = t.sqrt((v * v).sum(-1, True))
         return v * (g / norm), norm
 
-    found = call.rows(call.results[0], axes, batch)
-    norms = call.part(call.results[1].reshape(-1), batch)
-    norms.found = np.asarray(norms.found).reshape(-1, 1)
-    parts = [call.row_part(call.results[0], axes, batch, found), norms]
-    yield Piece(definition, arguments, parts, within=call.within)
+    yield Piece(definition, arguments, results, within=call.within)
 
 
 @rule("_weight_norm_interface_backward")
 def weight_norm_backward(call: Call) -> Iterator[Piece]:
     """The gradients of v and g, by the norms that were saved."""
-    v, given = call["saved_v"], call["grad_w"]
-    axes, batch = _normed(call, v)
-
-    def each(x: Any) -> Array:
-        found: Array = call.numbers(x.reshape(-1))[batch[0]][:, None]
-        return found
-
-    arguments = {"w": call.rows(given, axes, batch), "v": call.rows(v, axes, batch),
-                 "g": each(call["saved_g"]), "norm": each(call["saved_norms"])}  # fmt: skip
+    rows, column, results = _by_rows(call, call["saved_v"])
+    arguments = {"w": rows(call["grad_w"]), "v": rows(call["saved_v"]),
+                 "g": column(call["saved_g"]), "norm": column(call["saved_norms"])}  # fmt: skip
 
     def definition(w: Tracked, v: Tracked, g: Tracked, norm: Tracked) -> tuple[Tracked, Tracked]:
         pulled = (w * v).sum(-1, True)
         of_v = (g / norm) * (w - v * (pulled / (norm * norm)))
         return of_v, pulled / norm
 
-    found = call.rows(call.results[0], axes, batch)
-    part = call.part(call.results[1].reshape(-1), batch)
-    part.found = np.asarray(part.found).reshape(-1, 1)
-    parts = [call.row_part(call.results[0], axes, batch, found), part]
-    yield Piece(definition, arguments, parts, within=call.within)
+    yield Piece(definition, arguments, results, within=call.within)
 
 
 # ---- groups --------------------------------------------------------------------------------------
