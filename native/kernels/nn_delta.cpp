@@ -79,6 +79,12 @@ struct Panel {
     SUANZI_NOW void add(const Row& x, const Row& y) noexcept {
       for (std::size_t i = 0; i < vectors; ++i) at[i] = xs::fma(x.at[i], y.at[i], at[i]);
     }
+    // Zeros where a mask has none of its bits, whatever is there.
+    SUANZI_NOW Row masked(const Row& bits) const noexcept {
+      Row x;
+      for (std::size_t i = 0; i < vectors; ++i) x.at[i] = at[i] & bits.at[i];
+      return x;
+    }
     // The products with another row, as many sums as a vector has lanes.
     SUANZI_NOW B products(const Row& x) const noexcept {
       B sum = at[0] * x.at[0];
@@ -178,6 +184,14 @@ struct Panel {
     return sum;
   }
 
+  // A mask of the first columns: what is infinite makes NaN of the zeros behind those that count.
+  static Row mask_of(i64 count) noexcept {
+    alignas(64) T each[width];
+    std::memset(each, 0, sizeof(each));
+    std::memset(each, 0xFF, static_cast<std::size_t>(count) * sizeof(T));
+    return Row::load(each);
+  }
+
   // What a pass backward over the rows of the state between two steps needs of a step, and what it finds.
   struct Step {
     const T *q, *k;
@@ -185,6 +199,7 @@ struct Panel {
     B decay;
     Row above, left, u;  // the gradient of the result; what is left of v, and that times beta
     Row by_u, by_left, of_g;
+    Row mask;  // of the columns that count
   };
 
   static Step step_at(const DeltaSteps& of, const DeltaGradients& to, i64 t) noexcept {
@@ -199,34 +214,37 @@ struct Panel {
            Row::of(T{0}),
            Row::of(T{0}),
            Row::of(T{0}),
-           Row::of(T{0})};
-    s.u = s.left.times(B(numbers(of.betas)[t]));
+           Row::of(T{0}),
+           mask_of(to.columns)};
+    s.left = s.left.masked(s.mask);
+    s.u = s.left.times(B(numbers(of.betas)[t])).masked(s.mask);
     return s;
   }
 
   // A row of the state between two steps, and of its gradient. From the later step come the decay and by_left; the
   // earlier one has the results and u. Returns vectors whose lanes add up to gradients of q and k.
-  template <bool later, bool earlier>
+  template <bool later, bool earlier, bool whole>
   SUANZI_NOW static void pass_row(const T* state, T* grad, T* kept, i64 i, Step& after, Step& before, B& by_q,
                                   B& by_k) noexcept {
-    Row row = Row::load(grad + i * columns), at = Row::load(state + i * columns);
+    auto counting = [&](const Row& x) SUANZI_NOW { return whole ? x : x.masked(after.mask); };
+    Row row = Row::load(grad + i * columns), at = counting(Row::load(state + i * columns));
     if constexpr (later) {
-      Row decayed = at.times(after.decay);
-      row = row.minus(B(after.k[i]), after.by_left);
+      Row decayed = counting(at.times(after.decay));
+      row = counting(row.minus(B(after.k[i]), after.by_left));
       after.of_g.add(row, decayed);
-      row = row.times(after.decay);
+      row = counting(row.times(after.decay));
       by_k = B::load_unaligned(kept + i * static_cast<i64>(size)) - decayed.products(after.by_left);
     }
     if constexpr (earlier) {
       by_q = at.products(before.above);
-      row = row.plus(B(before.q[i]), before.above);
+      row = counting(row.plus(B(before.q[i]), before.above));
       before.by_u = before.by_u.plus(B(before.k[i]), row);
       row.products(before.u).store_unaligned(kept + i * static_cast<i64>(size));
     }
     row.store(grad + i * columns);
   }
 
-  template <bool later, bool earlier>
+  template <bool later, bool earlier, bool whole>
   static void pass(const DeltaSteps& of, const T* state, T* grad, T* kept, Step& after_, Step& before_) noexcept {
     Step after = after_, before = before_;  // in registers
     auto add = [](B sums, T* to) SUANZI_NOW { (B::load_unaligned(to) + sums).store_unaligned(to); };
@@ -234,19 +252,23 @@ struct Panel {
     for (; i + static_cast<i64>(size) <= of.depth; i += static_cast<i64>(size)) {
       B by_q[size], by_k[size];
       for (std::size_t j = 0; j < size; ++j)
-        pass_row<later, earlier>(state, grad, kept, i + static_cast<i64>(j), after, before, by_q[j], by_k[j]);
+        pass_row<later, earlier, whole>(state, grad, kept, i + static_cast<i64>(j), after, before, by_q[j], by_k[j]);
       if constexpr (earlier) add(sums_of_rows(by_q), before.by_q + i);
       if constexpr (later) add(sums_of_rows(by_k), after.by_k + i);
     }
     for (; i < of.depth; ++i) {
       B by_q, by_k;
-      pass_row<later, earlier>(state, grad, kept, i, after, before, by_q, by_k);
+      pass_row<later, earlier, whole>(state, grad, kept, i, after, before, by_q, by_k);
       if constexpr (earlier) before.by_q[i] += xs::reduce_add(by_q);
       if constexpr (later) after.by_k[i] += xs::reduce_add(by_k);
     }
-    after_.of_g = after.of_g, before_.by_u = before.by_u;
+    after_.of_g = after.of_g, before_.by_u = before.by_u.masked(before.mask);
   }
 
+  static void backward(const DeltaSteps& of, const DeltaGradients& to) {
+    to.columns == columns ? backward<true>(of, to) : backward<false>(of, to);
+  }
+  template <bool all>
   static void backward(const DeltaSteps& of, const DeltaGradients& to) {
     auto *states = numbers(to.states), *betas = numbers(of.betas);
     auto *grad = static_cast<T*>(to.state), *kept = static_cast<T*>(to.spare);
@@ -255,18 +277,18 @@ struct Panel {
     Step after = step_at(of, to, of.steps - 1);
     for (i64 t = of.steps; t-- > 0;) {
       Step now = step_at(of, to, t);
-      if (t + 1 == of.steps) pass<false, true>(of, states + (t + 1) * whole, grad, kept, after, now);
-      else pass<true, true>(of, states + (t + 1) * whole, grad, kept, after, now);
+      if (t + 1 == of.steps) pass<false, true, all>(of, states + (t + 1) * whole, grad, kept, after, now);
+      else pass<true, true, all>(of, states + (t + 1) * whole, grad, kept, after, now);
       if (t + 1 < of.steps) to.g[t + 1] += sum_of(after.of_g);
       Row of_beta = Row::of(T{0});
       of_beta.add(now.by_u, now.left);
       to.beta[t] += sum_of(of_beta);
-      now.by_left = now.by_u.times(B(betas[t]));
+      now.by_left = now.by_u.times(B(betas[t])).masked(now.mask);
       now.by_left.store(static_cast<T*>(to.v) + t * columns);
       after = now;
     }
     Step none = after;
-    pass<true, false>(of, states, grad, kept, after, none);
+    pass<true, false, all>(of, states, grad, kept, after, none);
     to.g[0] += sum_of(after.of_g);
   }
 };

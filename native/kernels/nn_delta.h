@@ -23,6 +23,7 @@ struct DeltaGradients {
   void* v;                     // rows of a panel, one after the other
   double *g, *beta;            // a number for each step, to be added to
   void* spare;                 // a vector for each row
+  std::int64_t columns;        // of a panel that count: zeros are behind them
 };
 
 struct DeltaKernels {

@@ -94,8 +94,8 @@ class Backward {
     d.loops.replay[d.lanes.lane](of, room[states], room[rests]);
     d.read_values(above_, b, t, of.steps, h, p * d.panel, d.columns_of(p), d.panel, room[results]);
     std::int64_t from = at + t * d.depth * size;
-    DeltaGradients to{room[states], room[rests],   room[results], room[slope],      by_q_ + from,
-                      by_k_ + from, room[columns], sum + t,       sum + d.time + t, room[vectors]};
+    DeltaGradients to{room[states],  room[rests], room[results],    room[slope],   by_q_ + from,   by_k_ + from,
+                      room[columns], sum + t,     sum + d.time + t, room[vectors], d.columns_of(p)};
     d.loops.backward[d.lanes.lane](of, to);
     for (std::int64_t i = 0; i < of.steps; ++i) {
       std::byte* v = to_.v + ((d.row(b, t + i) + h) * d.width + p * d.panel) * d.lanes.itemsize;

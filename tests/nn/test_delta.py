@@ -294,3 +294,16 @@ def test_other_errors() -> None:
         rule_bwd(given["q"], **given)
     with pytest.raises(sz.DimensionsMismatch, match="final_state_grad has shape"):
         rule_bwd(given["v"], **given, final_state_grad=given["v"])
+
+
+@pytest.mark.parametrize("name", _core.levels())
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_infinite_betas_of_few_columns(name: str, dtype: str) -> None:
+    """The columns that a panel has beyond those of the state take no part in gradients."""
+    for width in (1, 33):
+        x, kept = ones((1, 1, 1, 1), dtype), "float64" if dtype == "float64" else "float32"
+        values, g = ones((1, 1, 1, width), dtype), sz.zeros((1, 1, 1), dtype=kept)
+        with at_level(name):
+            grads = rule_bwd(values, x, x, values, g, sz.full(dtype, "cpu", (1, 1, 1), math.inf))
+        assert exact(grads[0]).tolist() == [[[[math.inf]]]]  # of q: the state
+        assert exact(grads[4]).tolist() == [[[width]]]  # of beta: v k
