@@ -3,6 +3,7 @@
 // Forward copies rows. Backward first orders the positions by index, so that each row of the table is the work of one
 // thread: its gradients are added in float64, in the order in which they come, whatever the number of threads.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "calls/arguments.h"
