@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,35 @@ def test_rows(device: str, calls: list[str], kind: str) -> None:
                 same(nn.embedding, x, at, device=device)
     assert calls.count("gather") == 8
     assert calls.count("nn:embedding") == 8 * (sz.gather(x, at).dtype.kind == "float")
+
+
+@with_kernels
+@pytest.mark.parametrize("kind", DTYPES)
+def test_scattered_rows(device: str, used: Counter[str], kind: str) -> None:
+    """Of several updates of a row the last stays; rows without one are the input's."""
+    for width in (1, 3, 64, 5000):
+        x, new = table(kind, 9, width), table(kind, 6, width)
+        same(sz.scatter, x, sz.tensor([2, 0, 8, 2, 2, 0]), new, True, device=device)
+    x = table(kind, 5, 4, 3, 6)
+    for picked in (1, 2, 3):
+        at = sz.tensor(RNG.integers(0, 3, (7, 2, picked)).astype(np.int32))
+        same(sz.scatter, x, at, table(kind, 7, 2, *x.shape[picked:]), True, device=device)
+    assert used == {"scatter": 7}
+
+
+@with_kernels
+def test_scattered_elements_and_those_out_of_range(device: str, used: Counter[str]) -> None:
+    x, at = table("float32", 3000), sz.tensor(RNG.integers(0, 3000, 20000))
+    same(sz.scatter, x, at, table("float32", 20000), True, device=device)
+    turned, rows = sz.transpose(table("int16", 8, 6)), sz.tensor([5, 0])
+    same(sz.scatter, turned, rows, table("int16", 2, 8), True, device=device)
+    assert used == {"scatter": 2}
+    given = (
+        v.to_device(device) for v in (x, sz.tensor([1, 3000]), sz.tensor([5.0, 6.0], "float32"))
+    )
+    made: Any = sz.scatter(*given, True)
+    with pytest.raises(sz.InvalidArgument, match="index contains a number out of range"):
+        made.to_host()
 
 
 @with_kernels

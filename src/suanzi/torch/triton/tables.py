@@ -1,8 +1,9 @@
-"""Rows of tables by indices: `embedding`, `gather` and `take` in one kernel.
+"""Rows of tables by indices: `embedding`, `gather` and `take` in one kernel, `scatter` in two.
 
 A program copies a tile of some rows, or a part of one, as integers of the same bits, in vectors of
 16 bytes where rows allow it. Indices are checked on the way; those out of range set the flag of the
-call, and are 0.
+call, and are 0. `scatter` finds the last update of each row first, by the largest of their numbers,
+so that its second kernel reads a row or its update once, and writes it once.
 """
 
 import math
@@ -40,6 +41,21 @@ def _checked(one, n, flag, inside, FROM_END: tl.constexpr):
 
 
 @triton.jit
+def _start(index, inside, at, flag, n0, step0, n1, step1, n2, step2, PICKED: tl.constexpr,
+           FROM_END: tl.constexpr):  # fmt: skip
+    """Return where indices point to, in steps of each axis."""
+    one = tl.load(index + at * PICKED, inside, 0).to(tl.int64)
+    start = _checked(one, n0, flag, inside, FROM_END) * step0
+    if PICKED > 1:
+        one = tl.load(index + at * PICKED + 1, inside, 0).to(tl.int64)
+        start += _checked(one, n1, flag, inside, FROM_END) * step1
+    if PICKED > 2:
+        one = tl.load(index + at * PICKED + 2, inside, 0).to(tl.int64)
+        start += _checked(one, n2, flag, inside, FROM_END) * step2
+    return start
+
+
+@triton.jit
 def _rows(table, index, out, flag, count, many, units, parts, outer, n0, step0, n1, step1, n2,
           step2, PICKED: tl.constexpr, FROM_END: tl.constexpr, AGAIN: tl.constexpr,
           UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
@@ -50,19 +66,39 @@ def _rows(table, index, out, flag, count, many, units, parts, outer, n0, step0, 
     column = program % parts * BLOCK + tl.arange(0, BLOCK)
     inside = row < count
     at = row % many if AGAIN else row
-    one = tl.load(index + at * PICKED, inside, 0).to(tl.int64)
-    start = _checked(one, n0, flag, inside, FROM_END) * step0 * UNIT
-    if PICKED > 1:
-        one = tl.load(index + at * PICKED + 1, inside, 0).to(tl.int64)
-        start += _checked(one, n1, flag, inside, FROM_END) * step1 * UNIT
-    if PICKED > 2:
-        one = tl.load(index + at * PICKED + 2, inside, 0).to(tl.int64)
-        start += _checked(one, n2, flag, inside, FROM_END) * step2 * UNIT
+    start = UNIT * _start(index, inside, at, flag, n0, step0, n1, step1, n2, step2, PICKED,
+                          FROM_END)  # fmt: skip
     if AGAIN:
         start += row // many * outer * UNIT
     here = inside[:, None] & (column < n)[None, :]
     found = tl.load(table + start[:, None] + column[None, :], here)
     tl.store(out + row[:, None] * n + column[None, :], found, here)
+
+
+@triton.jit
+def _last(index, last, flag, many, n0, step0, n1, step1, n2, step2, PICKED: tl.constexpr,
+          BLOCK: tl.constexpr):  # fmt: skip
+    """Find the last of the updates of each row: the order in which they are seen is no matter."""
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < many
+    row = _start(index, inside, at, flag, n0, step0, n1, step1, n2, step2, PICKED, False)
+    tl.atomic_max(last + row, at.to(tl.int32), inside)
+
+
+@triton.jit
+def _placed(table, last, updates, out, count, units, parts, UNIT: tl.constexpr,
+            ROWS: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+    n = units * UNIT
+    program = tl.program_id(0).to(tl.int64)
+    row = program // parts * ROWS + tl.arange(0, ROWS)
+    column = program % parts * BLOCK + tl.arange(0, BLOCK)
+    found = tl.load(last + row, row < count, -1).to(tl.int64)
+    here = (row < count)[:, None] & (column < n)[None, :]
+    is_new = (found >= 0)[:, None]
+    new = tl.load(updates + found[:, None] * n + column[None, :], here & is_new, 0)
+    at = row[:, None] * n + column[None, :]
+    made = tl.load(table + at, here & (found < 0)[:, None], new)
+    tl.store(out + at, made, here)
 
 
 def _picked(
@@ -85,9 +121,7 @@ def _picked(
     outer = table.stride(axis - 1) if axis else 0
     unit = unit_of(n, outer, *steps)
     out = torch.empty(shape, dtype=table.dtype, device=call.place)
-    most = _BYTES // table.dtype.itemsize
-    block = min(int(triton.next_power_of_2(n)), most)
-    rows, parts = most // block, triton.cdiv(n, block)
+    block, rows, parts = _tile(n, table.dtype.itemsize)
     flag = pending.slot(call.place, error)
     pairs = [v for size, step in zip(sizes, steps, strict=True) for v in (size, step // unit)]
     pairs += [0] * (2 * _MOST - len(pairs))
@@ -97,6 +131,13 @@ def _picked(
            {"PICKED": picked, "FROM_END": from_end, "AGAIN": axis > 0, "UNIT": unit, "ROWS": rows,
             "BLOCK": block})  # fmt: skip
     return out
+
+
+def _tile(n: int, width: int) -> tuple[int, int, int]:
+    """Return the columns and rows of a tile of rows of n elements, and the tiles of a row."""
+    most = _BYTES // width
+    block = min(int(triton.next_power_of_2(n)), most)
+    return block, most // block, triton.cdiv(n, block)
 
 
 def _as_integers(x: torch.Tensor) -> torch.Tensor:
@@ -142,6 +183,37 @@ def gather(call: Call, input: torch.Tensor, index: torch.Tensor) -> torch.Tensor
     shape = *before, *input.shape[picked:]
     error = outside_of(call, tuple(input.shape[:picked]))
     return _picked(call, input, at, picked, shape, error)
+
+
+@fast("scatter")
+def scatter(
+    call: Call, input: torch.Tensor, index: torch.Tensor, updates: torch.Tensor, override: bool
+) -> torch.Tensor | None:
+    """Return the input with updates in rows that indices point to, where no sums are asked for."""
+    at = _indices(index)
+    picked = index.shape[-1] if index.dim() > 1 else 1
+    if at is None or not override or not index.dim() or not 0 < picked <= _MOST:
+        return None
+    if updates.dtype is not input.dtype or input.is_complex() or not updates.numel():
+        return None
+    sizes, n = input.shape[:picked], math.prod(input.shape[picked:])
+    count, many = math.prod(sizes), index.numel() // picked
+    if not input.numel() or max(count, many) >= 2**31:
+        return None
+    steps = [math.prod(sizes[d + 1 :]) for d in range(picked)]
+    pairs = [v for pair in zip(sizes, steps, strict=True) for v in pair]
+    pairs += [0] * (2 * _MOST - len(pairs))
+    last = torch.full((count,), -1, dtype=torch.int32, device=call.place)
+    flag = pending.slot(call.place, outside_of(call, tuple(sizes)))
+    launch(_last, (triton.cdiv(many, 256),), [at.contiguous(), last, flag, many, *pairs],
+           {"PICKED": picked, "BLOCK": 256})  # fmt: skip
+    out = torch.empty(input.shape, dtype=input.dtype, device=call.place)
+    unit, (block, rows, parts) = unit_of(n), _tile(n, input.dtype.itemsize)
+    given = [_as_integers(input.contiguous()), last, _as_integers(updates.contiguous()),
+             _as_integers(out), count, n // unit, parts]  # fmt: skip
+    launch(_placed, (triton.cdiv(count, rows) * parts,), given,
+           {"UNIT": unit, "ROWS": rows, "BLOCK": block})  # fmt: skip
+    return out
 
 
 @fast("array_api:take")
