@@ -114,13 +114,9 @@ void tile(const T* a, const T* b, T* c, const Steps& steps, i64 count, int last,
   asm("" : "+r"(thrice));  // or it is added up in each step
   const std::byte* at[groups];
   unrolled<groups>([&](auto g) { at[g] = reinterpret_cast<const std::byte*>(a) + g * group * row; });
-  // Sums that are added to are not in the first-level cache, and are needed last.
-  if (adds)
-    unrolled<rows>(
-        [&](auto r) { unrolled<vectors>([&](auto v) { __builtin_prefetch(c + r * steps.c_row + v * lanes<T>); }); });
   V sums[rows * each][vectors];
   unrolled<rows * each>([&](auto i) { unrolled<vectors>([&](auto v) { sums[i][v] = V{}; }); });
-  for (i64 p = 0; p < count; ++p, b += b_row) {
+  auto step_along = [&]() __attribute__((always_inline)) {
     V right[vectors];
     unrolled<vectors>([&](auto v) { right[v] = load(b + v * lanes<T>); });
     unrolled<rows * each>([&](auto i) {
@@ -129,11 +125,21 @@ void tile(const T* a, const T* b, T* c, const Steps& steps, i64 count, int last,
       V x = all(reinterpret_cast<const T*>(from)[i % each]);
       unrolled<vectors>([&](auto v) { sums[i][v] = add_product(x, right[v], sums[i][v]); });
     });
+    b += b_row;
     unrolled<groups>([&](auto g) {
       at[g] += step;
       asm("" : "+r"(at[g]));  // or there is a pointer for each row, on the stack
     });
+  };
+  i64 p = 0;
+  // Results are not in the first-level cache, and are needed last. They are asked for one row a step: all at once,
+  // operands would wait for them.
+  const T* ahead = c;
+  for (i64 some = least(count, rows); p < some; ++p, ahead += steps.c_row) {
+    unrolled<vectors>([&](auto v) { __builtin_prefetch(ahead + v * lanes<T>); });
+    step_along();
   }
+  for (; p < count; ++p) step_along();
   unrolled<rows>([&](auto r) {
     unrolled<vectors>([&](auto v) {
       V x = sums[r * each][v];
@@ -256,24 +262,47 @@ struct Packing {
 
 // ---- matrices -----------------------------------------------------------------------------------
 
-// Elements along k of a block, for all dtypes: a panel of the right operand is 32 KiB.
-constexpr i64 block_depth = 256;
-
 // What is copied before it is multiplied, and how many rows at a time.
 struct Plan {
   bool packs_left, packs_right;
   i64 depth, rows;
 };
 
+// As many rows at a time as fit into so many bytes, for rows one behind the other and for columns, in about equal parts
+// of whole tiles.
 template <class T, bool pairs>
-void multiply_by(const Plan& plan, const Matrix& a, Stored a_stored, const Matrix& b, Stored b_stored, T* c, i64 c_row,
-                 i64 m, i64 n, i64 k, T* memory) {
+i64 rows_at_a_time(i64 m, i64 bytes) {
+  constexpr i64 size = sizeof(T) * (pairs ? 2 : 1), depth = block_depth, gap = 2 * i64{vector_bytes};
+  constexpr i64 tall = Tiles<T, pairs>::rows;
+  i64 most = least(bytes / (depth * size + gap), (bytes - depth * gap) / (depth * size)) / tall * tall;
+  i64 count = (m + most - 1) / most;
+  return round_up((m + count - 1) / count, tall);
+}
+
+// Rows far apart share places of the cache, or are pages of memory each; what is read once or twice is not worth a
+// copy.
+bool is_far(const Matrix& x, i64 size, i64 bytes) {
+  i64 apart = (x.column == 1 ? x.row : x.column) * size;
+  return apart > bytes || apart < -bytes;
+}
+
+// The right operand, in panels or not.
+struct Right {
+  const Matrix& matrix;
+  Stored stored;
+  const Panels* panels;
+};
+
+template <class T, bool pairs>
+void multiply_by(const Plan& plan, const Matrix& a, Stored a_stored, const Right& given, T* c, i64 c_row, i64 m, i64 n,
+                 i64 k, bool adds, T* memory) {
   static constexpr Tiles<T, pairs> tiles;
   constexpr int each = pairs ? 2 : 1;
   constexpr i64 panel = most_vectors * lanes<T>;
-  auto from_a = Packing<T, pairs>::of(a_stored), from_b = Packing<T, pairs>::of(b_stored);
+  const Matrix& b = given.matrix;
+  auto from_a = Packing<T, pairs>::of(a_stored), from_b = Packing<T, pairs>::of(given.stored);
   T* right_memory = memory;
-  T* left_memory = memory + plan.depth * panel;
+  T* left_memory = memory + (given.panels ? 0 : plan.depth * panel);
   Steps steps{a.row * each, a.column * each, b.row * each, c_row * each};
   for (i64 p0 = 0; p0 < k; p0 += plan.depth) {
     i64 depth = least(plan.depth, k - p0);
@@ -290,19 +319,26 @@ void multiply_by(const Plan& plan, const Matrix& a, Stored a_stored, const Matri
       for (i64 j0 = 0; j0 < n * each; j0 += panel) {
         i64 columns = least(panel, n * each - j0), vectors = (columns + lanes<T> - 1) / lanes<T>;
         auto last = static_cast<int>(columns - (vectors - 1) * lanes<T>);
-        const std::byte* part = b.data + (p0 * b.row + j0 / each * b.column) * from_b.item;
-        auto right = reinterpret_cast<const T*>(part);
-        steps.b_row = b.row * each;
-        if (plan.packs_right || last < lanes<T>) {
-          from_b.right(part, b.row, b.column, columns, depth, right_memory);
-          right = right_memory;
+        const T* right;
+        if (given.panels) {
+          right = reinterpret_cast<const T*>(given.panels->data) +
+                  (p0 * given.panels->width + given.panels->first * depth) * each + j0 * depth;
           steps.b_row = vectors * lanes<T>;
+        } else {
+          const std::byte* part = b.data + (p0 * b.row + j0 / each * b.column) * from_b.item;
+          right = reinterpret_cast<const T*>(part);
+          steps.b_row = b.row * each;
+          if (plan.packs_right || last < lanes<T>) {
+            from_b.right(part, b.row, b.column, columns, depth, right_memory);
+            right = right_memory;
+            steps.b_row = vectors * lanes<T>;
+          }
         }
         T* to = c + i0 * steps.c_row + j0;
         for (i64 t = 0, i = 0; t < count; ++t) {
           i64 high = low + (t < higher);
           tiles.of[vectors - 1][high - 1](left + i * steps.a_row, right, to + i * steps.c_row, steps, depth, last,
-                                          p0 > 0);
+                                          adds || p0 > 0);
           i += high;
         }
       }
@@ -313,23 +349,39 @@ void multiply_by(const Plan& plan, const Matrix& a, Stored a_stored, const Matri
 template <class T, bool pairs>
 void multiply(const Matrix& a, Stored a_stored, const Matrix& b, Stored b_stored, void* c, i64 c_row, i64 m, i64 n,
               i64 k, std::byte* memory) {
-  constexpr i64 size = sizeof(T) * (pairs ? 2 : 1), depth = block_depth, gap = 2 * i64{vector_bytes};
-  // What a panel leaves, for rows one behind the other and for columns.
-  constexpr i64 left_bytes = tile_memory - most_vectors * i64{vector_bytes} * depth;
-  constexpr i64 most = least(left_bytes / (depth * size + gap), (left_bytes - depth * gap) / (depth * size));
+  constexpr i64 size = sizeof(T) * (pairs ? 2 : 1), depth = block_depth;
   Plan plan{};
   plan.depth = depth;
-  // Rows far apart share places of the cache, or are pages of memory each; what is read once or twice is not worth a
-  // copy.
-  auto is_far = [](const Matrix& x, i64 bytes) {
-    i64 apart = (x.column == 1 ? x.row : x.column) * size;
-    return apart > bytes || apart < -bytes;
-  };
-  plan.packs_left = a_stored != Stored::as_summed || (n > 64 && is_far(a, 2048));
-  plan.packs_right = b_stored != Stored::as_summed || b.column != 1 || (m > 4 * most_rows && is_far(b, 1024));
-  plan.rows = plan.packs_left ? (m + (m + most - 1) / most - 1) / ((m + most - 1) / most) : m;  // in equal parts
-  multiply_by<T, pairs>(plan, a, a_stored, b, b_stored, static_cast<T*>(c), c_row, m, n, k,
+  plan.packs_left = a_stored != Stored::as_summed || (n > 64 && is_far(a, size, 2048));
+  plan.packs_right = b_stored != Stored::as_summed || b.column != 1 || (m > 4 * most_rows && is_far(b, size, 1024));
+  constexpr i64 left_bytes = tile_memory - most_vectors * i64{vector_bytes} * depth;  // what a panel leaves
+  plan.rows = plan.packs_left ? rows_at_a_time<T, pairs>(m, left_bytes) : m;
+  multiply_by<T, pairs>(plan, a, a_stored, Right{b, b_stored, nullptr}, static_cast<T*>(c), c_row, m, n, k, false,
                         reinterpret_cast<T*>(memory));
+}
+
+template <class T, bool pairs>
+void multiply_panels(const Matrix& a, Stored a_stored, const Panels& b, void* c, i64 c_row, i64 m, i64 n, i64 k,
+                     bool adds, std::byte* memory) {
+  Plan plan{true, false, block_depth, rows_at_a_time<T, pairs>(m, tile_memory)};
+  multiply_by<T, pairs>(plan, a, a_stored, Right{Matrix{}, Stored::as_summed, &b}, static_cast<T*>(c), c_row, m, n, k,
+                        adds, reinterpret_cast<T*>(memory));
+}
+
+// Rows are read to their ends, since each may be a page of memory.
+template <class T, bool pairs>
+void pack_panels(const Matrix& b, Stored stored, i64 n, i64 depth, void* out) {
+  constexpr int each = pairs ? 2 : 1;
+  constexpr i64 panel = most_vectors * lanes<T>;
+  auto from = Packing<T, pairs>::of(stored);
+  bool by_rows = b.column == 1 && stored == Stored::as_summed;
+  for (i64 p = 0; p < (by_rows ? depth : 1); ++p)
+    for (i64 j = 0; j < n * each; j += panel) {
+      i64 columns = least(panel, n * each - j), width = round_up(columns, lanes<T>);
+      T* to = static_cast<T*>(out) + j * depth;
+      if (by_rows) copy(reinterpret_cast<const T*>(b.data) + p * b.row * each + j, columns, to + p * width);
+      else from.right(b.data + j / each * b.column * from.item, b.row, b.column, columns, depth, to);
+    }
 }
 
 // c += left right for rows of two vectors, which steps are between.
@@ -347,10 +399,16 @@ void add(const T* left, i64 left_step, const T* right, i64 right_step, T* c, i64
 
 constexpr TileKernels make() {
   TileKernels k{};
-  k.multiply[static_cast<std::size_t>(Sum::f32)] = &multiply<f32, false>;
-  k.multiply[static_cast<std::size_t>(Sum::f64)] = &multiply<f64, false>;
-  k.multiply[static_cast<std::size_t>(Sum::c64)] = &multiply<f32, true>;
-  k.multiply[static_cast<std::size_t>(Sum::c128)] = &multiply<f64, true>;
+  auto put = [&]<class T, bool pairs>(Sum sum) {
+    auto i = static_cast<std::size_t>(sum);
+    k.multiply[i] = &multiply<T, pairs>;
+    k.multiply_panels[i] = &multiply_panels<T, pairs>;
+    k.pack_panels[i] = &pack_panels<T, pairs>;
+  };
+  put.template operator()<f32, false>(Sum::f32);
+  put.template operator()<f64, false>(Sum::f64);
+  put.template operator()<f32, true>(Sum::c64);
+  put.template operator()<f64, true>(Sum::c128);
   k.add_f32 = &add<f32>, k.add_f64 = &add<f64>;
   return k;
 }

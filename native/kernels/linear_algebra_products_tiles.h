@@ -19,9 +19,32 @@ inline constexpr std::int64_t tile_memory = std::int64_t{448} << 10;
 using MultiplyTiles = void (*)(const Matrix& a, Stored a_stored, const Matrix& b, Stored b_stored, void* c,
                                std::int64_t c_row, std::int64_t m, std::int64_t n, std::int64_t k, std::byte* memory);
 
+// Elements along k of a block, for all dtypes: a panel of the right operand is 32 KiB.
+inline constexpr std::int64_t block_depth = 256;
+
+// A right operand that was copied once for all rows of the left one: blocks along k, each in panels of two vectors of
+// columns. Block p begins p * block_depth * width elements behind the first, and its column j, of as many as panels
+// have, j * (elements along k in this block) behind that.
+struct Panels {
+  const std::byte* data;
+  std::int64_t width;  // columns that there is memory for, a multiple of panel_columns
+  std::int64_t first;  // the column to begin with, a multiple of panel_columns
+};
+
+inline constexpr std::int64_t panel_columns = 32;  // a multiple of what panels of all dtypes have
+
+// Copies n columns of one block, `depth` along k, to where the first of them belongs.
+using PackPanels = void (*)(const Matrix& b, Stored stored, std::int64_t n, std::int64_t depth, void* out);
+
+// As MultiplyTiles, with the same bits; or c += a b, for blocks along k that follow others.
+using MultiplyPanels = void (*)(const Matrix& a, Stored a_stored, const Panels& b, void* c, std::int64_t c_row,
+                                std::int64_t m, std::int64_t n, std::int64_t k, bool adds, std::byte* memory);
+
 // For each Sum; null for integers, and where this processor has no such kernels.
 struct TileKernels {
   MultiplyTiles multiply[sum_count];
+  PackPanels pack_panels[sum_count];
+  MultiplyPanels multiply_panels[sum_count];
   decltype(FactorKernels<float>::add) add_f32;
   decltype(FactorKernels<double>::add) add_f64;
 };

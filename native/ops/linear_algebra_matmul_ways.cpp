@@ -111,29 +111,45 @@ class Multiplication : TurnedProducts {
     }
     bool blas_now = !is_direct && p.blas && suits_blas(a, p.m, p.k) && suits_blas(b, p.k, p.n);
     Multiply multiply = is_direct ? p.of_bf16 : p.way.own ? p.way.own : own.multiply[lane];
-    Parts parts = in_tiles ? parts_in_tiles() : parts_of(blas_now);
+    if (in_tiles && suits_panels() && by_panels(a, a_stored, a_item, b, b_stored, b_item, out)) return;
+    for_parts(in_tiles ? parts_in_tiles() : parts_of(blas_now), 0, p.n, true, out,
+              [&](std::int64_t i0, std::int64_t j0, std::int64_t m, std::int64_t n, std::byte* c, std::int64_t c_row) {
+                Matrix some{a.data + i0 * a.row * a_item, a.row, a.column};
+                Matrix part{b.data + j0 * b.column * b_item, b.row, b.column};
+                OwnMemory blocks;
+                std::byte* memory = in_tiles ? blocks.take(tile_memory) : nullptr;
+                if (in_tiles && !memory) return fail();
+                if (p.k == 0)
+                  for (std::int64_t r = 0; r < m; ++r)
+                    std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
+                else if (in_tiles) p.by_tiles(some, a_stored, part, b_stored, c, c_row, m, n, p.k, memory);
+                else if (blas_now) p.blas->multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
+                else multiply(some, part, c, c_row, m, n, p.k, false);
+              });
+  }
+
+  struct Parts {
+    std::int64_t rows, columns;
+  };
+
+  // Makes the sums of parts of `width` columns from `first` on by body(row, column, rows, columns, sums, sums in a
+  // row), and stores them if nothing is to be added.
+  template <class F>
+  void for_parts(Parts parts, std::int64_t first, std::int64_t width, bool is_whole, std::byte* out,
+                 F&& body) noexcept {
     std::int64_t rows = parts.rows, columns = parts.columns;
-    std::int64_t across = (p.n + columns - 1) / columns, down = (p.m + rows - 1) / rows;
+    std::int64_t across = (width + columns - 1) / columns, down = (p.m + rows - 1) / rows;
     double work = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(p.k + 1);
     for_each(across * down, work, [&](std::int64_t i) {
-      std::int64_t i0 = i / across * rows, j0 = i % across * columns;
-      std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, p.n - j0);
-      Matrix some{a.data + i0 * a.row * a_item, a.row, a.column};
-      Matrix part{b.data + j0 * b.column * b_item, b.row, b.column};
+      std::int64_t i0 = i / across * rows, j0 = first + i % across * columns;
+      std::int64_t m = std::min(rows, p.m - i0), n = std::min(columns, first + width - j0);
       std::byte* to = out + (i0 * p.n + j0) * out_item;
-      OwnMemory blocks, sums;
-      std::byte* memory = in_tiles ? blocks.take(tile_memory) : nullptr;
-      if (in_tiles && !memory) return fail();
+      OwnMemory sums;
       std::byte* c = in_place ? to : sums.take(m * n * sum_item);
       if (!c) return fail();
       std::int64_t c_row = in_place ? p.n : n;
-      if (p.k == 0)
-        for (std::int64_t r = 0; r < m; ++r)
-          std::memset(c + r * c_row * sum_item, 0, static_cast<std::size_t>(n * sum_item));
-      else if (in_tiles) p.by_tiles(some, a_stored, part, b_stored, c, c_row, m, n, p.k, memory);
-      else if (blas_now) p.blas->multiply(p.way.kernel, some, part, c, c_row, m, n, p.k);
-      else multiply(some, part, c, c_row, m, n, p.k, false);
-      if (in_place && !p.bias) return;
+      body(i0, j0, m, n, c, c_row);
+      if (!is_whole || (in_place && !p.bias)) return;
       const std::byte* bias = p.bias ? p.bias + j0 * sum_item : nullptr;
       bool at_once = !bias && n == p.n && c_row == n;  // rows without gaps between them are one
       std::int64_t lines = at_once ? 1 : m, length = at_once ? m * n : n;
@@ -144,9 +160,78 @@ class Multiplication : TurnedProducts {
     });
   }
 
-  struct Parts {
-    std::int64_t rows, columns;
-  };
+  // -- in panels: the right operand is copied once for all parts, some columns and blocks along k at a time
+
+  // What one thread copies is to stay in the second-level cache until all rows have met it; threads wait for one
+  // another after each copy.
+  static constexpr std::int64_t own_panels = std::int64_t{1} << 20, shared_panels = std::int64_t{1} << 23;
+
+  // Operands that the caches hold are read as they lie; those of many products come from memory.
+  bool suits_panels() const noexcept {
+    double least = p.count() >= 16 ? 1 << 21 : 1 << 26;
+    return p.m >= 128 && p.k >= 64 && p.k <= 1 << 16 && p.work() >= least;
+  }
+
+  // False when there was no memory for a copy.
+  bool by_panels(const Matrix& a, Stored a_stored, std::int64_t a_item, const Matrix& b, Stored b_stored,
+                 std::int64_t b_item, std::byte* out) noexcept {
+    const TileKernels& tiles = *own.tiles;
+    std::int64_t bytes = shares_each_ && thread_count() > 1 ? shared_panels : own_panels;
+    constexpr std::int64_t least_columns = 256;
+    // Sums that are not the result are there for one pass.
+    std::int64_t deep = in_place ? round_up(bytes / (least_columns * sum_item * 4), block_depth) : p.k;
+    deep = std::min(deep, p.k);
+    std::int64_t most = std::max(least_columns, bytes / (deep * sum_item) / panel_columns * panel_columns);
+    std::int64_t group = equal_part(p.n, std::min(most, p.n), panel_columns);
+    OwnMemory copied;
+    std::byte* panels = copied.take(deep * round_up(group, panel_columns) * sum_item);
+    if (!panels) return false;
+    for (std::int64_t first = 0; first < p.n; first += group)
+      for (std::int64_t above = 0; above < p.k; above += deep) {
+        std::int64_t n = std::min(group, p.n - first), width = round_up(n, panel_columns);
+        std::int64_t k = std::min(deep, p.k - above);
+        copy_panels(Matrix{b.data + (above * b.row + first * b.column) * b_item, b.row, b.column}, b_stored, b_item, n,
+                    k, panels);
+        for_parts(parts_in_panels(n), first, n, above + deep >= p.k, out,
+                  [&](std::int64_t i0, std::int64_t j0, std::int64_t rows, std::int64_t columns, std::byte* c,
+                      std::int64_t c_row) {
+                    OwnMemory blocks;
+                    std::byte* memory = blocks.take(tile_memory);
+                    if (!memory) return fail();
+                    Matrix some{a.data + (i0 * a.row + above * a.column) * a_item, a.row, a.column};
+                    tiles.multiply_panels[lane](some, a_stored, Panels{panels, width, j0 - first}, c, c_row, rows,
+                                                columns, k, above > 0, memory);
+                  });
+      }
+    return true;
+  }
+
+  void copy_panels(const Matrix& b, Stored stored, std::int64_t b_item, std::int64_t n, std::int64_t depth,
+                   std::byte* panels) const noexcept {
+    constexpr std::int64_t strip = 4 * panel_columns;
+    std::int64_t strips = (n + strip - 1) / strip, blocks = (depth + block_depth - 1) / block_depth;
+    for_each(strips * blocks, static_cast<double>(strip * block_depth), [&](std::int64_t i) {
+      std::int64_t p0 = i / strips * block_depth, j0 = i % strips * strip, deep = std::min(block_depth, depth - p0);
+      Matrix from{b.data + (p0 * b.row + j0 * b.column) * b_item, b.row, b.column};
+      own.tiles->pack_panels[lane](from, stored, std::min(strip, n - j0), deep,
+                                   panels + (p0 * round_up(n, panel_columns) + j0 * deep) * sum_item);
+    });
+  }
+
+  // As many parts as threads and some more, rows first: each part copies its rows of the left operand. Sums that are
+  // not the result are to stay in the second-level cache.
+  Parts parts_in_panels(std::int64_t n) const noexcept {
+    constexpr std::int64_t tall = 14;
+    Parts found{in_place ? p.m : equal_part(p.m, 256, tall), in_place ? n : equal_part(n, 256, panel_columns)};
+    if (!shares_each_ || thread_count() == 1) return found;
+    auto count = [&] { return (p.m + found.rows - 1) / found.rows * ((n + found.columns - 1) / found.columns); };
+    std::int64_t wanted = 3 * thread_count();
+    while (count() < wanted && found.rows > 8 * tall) found.rows = round_up(found.rows / 2, tall);
+    while (count() < wanted && found.columns > 2 * panel_columns)
+      found.columns = round_up(found.columns / 2, panel_columns);
+    while (count() < wanted && found.rows > 2 * tall) found.rows = round_up(found.rows / 2, tall);
+    return found;
+  }
 
   // How an operand that is multiplied in tiles lies, if it need not be converted before.
   Stored stored_as(Dtype dtype) const noexcept {

@@ -90,6 +90,26 @@ def test_layouts_parts_and_threads_change_no_bit(dt: sz.DType) -> None:
             assert bits(found) == expected
 
 
+@pytest.mark.parametrize("dt", [*OWN, *NARROW], ids=str)
+def test_a_right_operand_that_is_copied_for_all_rows_changes_no_bit(dt: sz.DType) -> None:
+    """Few of the same rows are multiplied without such a copy; 1100 along k are several."""
+    x, y = sample((200, 1100), dt), sample((1100, 333), dt, 1)
+    bias = sample((333,), dt, 2)
+    few = [x[i : i + 50] for i in range(0, 200, 50)]
+    expected = bits(sz.concat([part @ y for part in few], 0))
+    added = bits(sz.concat([sz.linear(part, y.T, bias) for part in few], 0))
+    short, flat = sample((16, 130, 70), dt, 3), sample((70, 232), dt, 4)
+    each = [one @ flat for one in short]
+    several = sz.concat([sz.expand_dims(flat, 0)] * 16, 0)
+    for threads in (1, 2, 16):
+        sz.set_num_threads(threads)
+        for right in layouts(y):
+            assert bits(x @ right) == expected
+        assert bits(sz.linear(x, sz.contiguous(y.T), bias)) == added
+        assert bits(x @ y[:, 40:300]) == bits(sz.contiguous((x @ y)[:, 40:300]))
+        assert [bits(one) for one in short @ several] == [bits(one) for one in each]
+
+
 @pytest.mark.parametrize("dt", NARROW, ids=str)
 def test_what_is_narrow_is_widened_exactly(dt: sz.DType) -> None:
     """Before the product or in it, subnormal numbers and all."""
