@@ -63,14 +63,16 @@ const NamedFastPath& fast_path_of(nb::handle name) {
 void init_fast_functions(nb::module_& m) {
   using namespace nb::literals;
   define(
-      m, "def accelerate(function: F, key: str = '', /) -> F",
-      "Puts the fast path of an operator's key, or else of its name, in front of a Python function.",
-      [](nb::handle function, const std::string& key) {
+      m, "def accelerate(function: F, key: str = '', repeated: bool = False, /) -> F",
+      "Puts the fast path of an operator's key, or else of its name, in front of a Python function, and before it, "
+      "of calls on tensors of a device, what was kept of an earlier one.",
+      [](nb::handle function, const std::string& key, bool repeated) {
         bool by_key =
             std::any_of(fast_paths.begin(), fast_paths.end(), [&](const auto& one) { return key == one.name; });
-        return fast_path_of(by_key ? nb::str(key.c_str()) : function.attr("__name__")).make_function(function);
+        nb::object kept_by = repeated ? nb::object(nb::str(key.c_str())) : nb::object();
+        return fast_path_of(by_key ? nb::str(key.c_str()) : function.attr("__name__")).make_function(function, kept_by);
       },
-      "");
+      "", false);
 }
 
 }  // namespace suanzi

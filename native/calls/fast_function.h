@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "calls/repeating.h"
 #include "core/python.h"
 
 namespace suanzi {
@@ -29,11 +30,19 @@ nb::object builtin_like(nb::handle function, Entry entry);
 // then it could not be pickled by name.
 template <FastPath fast>
 PyObject* fallback = nullptr;
+// What calls on tensors of a device are kept by; null where none is answered before Python is asked.
+template <FastPath fast>
+PyObject* key = nullptr;
 
-// What a fast path answers, or, where it does not, a Python function.
+// What was kept of an earlier call, or a fast path, answers, or, where they do not, a Python function. Keywords are
+// left to the function, which knows other spellings.
 template <class Fast>
-PyObject* call_or_fall_back(Fast&& fast, PyObject* function, PyObject* const* args, Py_ssize_t count,
-                            PyObject* keywords) {
+PyObject* call_or_fall_back(Fast&& fast, PyObject* repeated_by, PyObject* function, PyObject* const* args,
+                            Py_ssize_t count, PyObject* keywords) {
+  if (may_be_repeated(args, count) && repeated_by && !keywords) {
+    PyObject* made = repeated(repeated_by, args, static_cast<std::size_t>(count), nullptr);
+    if (made || PyErr_Occurred()) return made;
+  }
   PyObject* answer = nullptr;
   try {
     answer = fast();
@@ -50,16 +59,19 @@ PyObject* call_or_fall_back(Fast&& fast, PyObject* function, PyObject* const* ar
 
 template <FastPath fast>
 PyObject* call(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return call_or_fall_back([&] { return fast(args, count, keywords); }, fallback<fast>, args, count, keywords);
+  return call_or_fall_back([&] { return fast(args, count, keywords); }, key<fast>, fallback<fast>, args, count,
+                           keywords);
 }
 
 }  // namespace detail
 
-// A built-in function with the name, docstring and signature of `function` that tries `fast` first.
+// A built-in function with the name, docstring and signature of `function` that tries `fast` first; `key` is what calls
+// on tensors of a device are kept by, or null.
 template <FastPath fast>
-nb::object make_fast_function(nb::handle function) {
+nb::object make_fast_function(nb::handle function, nb::handle key) {
   nb::object made = detail::builtin_like(function, detail::call<fast>);
   detail::fallback<fast> = function.inc_ref().ptr();
+  detail::key<fast> = key.inc_ref().ptr();
   return made;
 }
 
@@ -68,7 +80,7 @@ nb::object make_fast_function(nb::handle function) {
 struct NamedFastPath {
   const char* name;
   FastPath path;
-  nb::object (*make_function)(nb::handle);
+  nb::object (*make_function)(nb::handle function, nb::handle key);
 };
 
 // Adds a fast path for the Python function of a name.

@@ -29,6 +29,7 @@ struct Operator {
   bool takes_bool = true;
   bool has_domain = false;  // some numbers have no result
   PyObject* function = nullptr;
+  PyObject* key = nullptr;           // its name, which calls on tensors of a device are kept by
   const RuleTable* rules = nullptr;  // what it promotes by; null: what is in force
 
   bool takes(Dtype promoted) const { return dtypes >> static_cast<unsigned>(promoted) & 1; }

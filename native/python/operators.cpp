@@ -25,8 +25,8 @@ PyObject* fast_call_of(const Operator& op, PyObject* const* args, Py_ssize_t cou
 // Entries that only differ in what they are about share all their code.
 [[gnu::noinline]] PyObject* call_operator(const Operator& op, PyObject* const* args, Py_ssize_t count,
                                           PyObject* keywords) {
-  return detail::call_or_fall_back([&] { return fast_call_of(op, args, count, keywords); }, op.function, args, count,
-                                   keywords);
+  return detail::call_or_fall_back([&] { return fast_call_of(op, args, count, keywords); }, op.key, op.function, args,
+                                   count, keywords);
 }
 
 // A built-in function carries no data that a call could find quickly, so each operator has one.
@@ -65,6 +65,7 @@ nb::object declare_operator(const std::string& name, const std::string& kernel, 
   op.rules = rules_of(rules);
   nb::object made = detail::builtin_like(function, entries[declared_count]);
   op.function = function.inc_ref().ptr();
+  op.key = nb::str(name.c_str()).release().ptr();  // as long as the operator: as long as the process
   declared[declared_count] = op;
   set_symbol(symbol.empty() ? name : symbol, declared[declared_count++]);
   return made;

@@ -138,9 +138,9 @@ def use_refusal(function: Any) -> None:
     Says what raises for operands that the table refuses: it gets the rule set, the operator and codes.
     """
 
-def accelerate(function: F, key: str = '', /) -> F:
+def accelerate(function: F, key: str = '', repeated: bool = False, /) -> F:
     """
-    Puts the fast path of an operator's key, or else of its name, in front of a Python function.
+    Puts the fast path of an operator's key, or else of its name, in front of a Python function, and before it, of calls on tensors of a device, what was kept of an earlier one.
     """
 
 class Storage:
@@ -365,6 +365,38 @@ class Launcher:
         """
         The status of a start: the grid in three numbers, the stream, and the values.
         """
+
+class Program:
+    """Kernels that are started one after the other with aligned tensors."""
+
+    def __init__(self, allocate: Any, stream: Any, device: int, makings: list[tuple[Any, ...]], steps: list[tuple[Launcher, int, list[int], list[Any]]]) -> None:
+        """
+        What makes tensors, and with which arguments; what returns the stream of a device; and of each step its launcher, the size of its grid, of each value the number of a tensor or -1, and the values.
+        """
+
+class KeptCall:
+    """A plan for calls like one that was made, and what came of that."""
+
+    def __init__(self, plan: Any, places: tuple[int, ...], like: Any) -> None:
+        """
+        The plan, which arguments are its tensors, and a tensor like the result.
+        """
+
+def use_repeated(type: type, plans: dict[Any, KeptCall], domains: object, rules: object, number: type, other: Any, status: type, wrap: Any) -> None:
+    """
+    Says what a kept call is found by, and what makes its result: see suanzi.torch.repeating.
+    """
+
+def repeated_symbol(name: str, key: str, function: Any) -> Any:
+    """
+    A method for a symbol of Python that tries first what was kept, and then a function.
+    """
+
+def facts(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What the plan of a call depends on."""
+
+def again(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a call whose plan was kept, or NotImplemented."""
 
 def read_lists(data: Any) -> tuple[Tensor, str, int, int] | None:
     """

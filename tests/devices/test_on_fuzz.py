@@ -18,6 +18,7 @@ from fuzzing import devices
 from fuzzing.judging import Finding, verdict
 from fuzzing.making import Call
 from suanzi.conformance.subjects.wire import Data
+from suanzi.torch import repeating
 from suanzi.torch.kernels import KERNELS
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ def test_a_wrong_kernel_is_found(device: str, monkeypatch: pytest.MonkeyPatch) -
     devices.use(device)
     assert verdict(call) == "gives"
     monkeypatch.setattr("suanzi.torch.running.usable", lambda kind: False)
-    monkeypatch.setattr("suanzi.torch.repeating.plans", {})
+    repeating.plans.clear()
     monkeypatch.setitem(KERNELS, "sqrt", lambda loop, x: x / 2)
     found = verdict(call)
     assert isinstance(found, Finding)

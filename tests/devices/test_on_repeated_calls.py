@@ -14,8 +14,8 @@ from suanzi.torch import repeating, running
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeating, "plans", {})
+def _nothing_kept() -> None:
+    repeating.plans.clear()
 
 
 def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -151,3 +151,18 @@ def test_no_gradient_is_recorded(device: str) -> None:
         sz.matmul(x, x)
     x.to_torch().requires_grad_()
     assert not sz.matmul(x, x).to_torch().requires_grad  # type: ignore[attr-defined]
+
+
+def test_symbols_of_the_array_api_are_its_functions(device: str) -> None:
+    x, y = sz.tensor([1.0, 4], device=device), sz.tensor([2.0, 3], device=device)
+    its: Any = sz.array_api.asarray(x, copy=True)
+    assert its.is_array_api
+    for _ in range(3):
+        assert not (x + y).is_array_api
+        assert (its + y).is_array_api
+        assert (y + its).is_array_api
+        assert not sz.add(x, y).is_array_api
+    with sz.promotion("array_api"):
+        for _ in range(3):
+            sz.add(x, y)
+            assert (x + y).is_array_api

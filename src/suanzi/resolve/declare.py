@@ -76,7 +76,8 @@ def operator(
         else:
             made = _with_overrides(declared, function)
         if fast:
-            made = _core.accelerate(_with_types(made, function), declared.key)
+            repeated = not differences.may_differ(declared.key)
+            made = _core.accelerate(_with_types(made, function), declared.key, repeated)
         FUNCTIONS[declared.key] = made
         return made
 

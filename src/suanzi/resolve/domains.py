@@ -21,8 +21,8 @@ from suanzi.sparse.tensor import SparseTensor
 from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
-_chosen: ContextVar[bool | None] = ContextVar("suanzi.domain_errors", default=None)
-_blocks = Blocks(_chosen, "domain_errors", "its choice")
+CHOSEN: ContextVar[bool | None] = ContextVar("suanzi.domain_errors", default=None)
+_blocks = Blocks(CHOSEN, "domain_errors", "its choice")
 
 
 @contextmanager
@@ -52,13 +52,13 @@ it first, for example with sz.clip, or allow NaN with sz.domain_errors(False).
 
 def matter(default: bool = False) -> bool:
     """Return whether a number outside a domain is an error here; `default` if nobody chose."""
-    decided = _chosen.get()
+    decided = CHOSEN.get()
     return default if decided is None else decided
 
 
 def chosen() -> bool | None:
     """Return what was chosen here; None if nobody did."""
-    return _chosen.get()
+    return CHOSEN.get()
 
 
 def check(op: Operator, x: Any, result: Tensor | SparseTensor) -> None:

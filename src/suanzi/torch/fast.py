@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from suanzi import _core
 from suanzi.torch.ways import Way
 
 W = TypeVar("W", bound=Way)
@@ -34,6 +35,9 @@ class Plan(ABC):
     """Whether the shape and strides of the result are always the same; if not, these were they:"""
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+
+    program: _core.Program | None = None
+    """What the core starts instead for tensors that are aligned, once they were given."""
 
     @abstractmethod
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:

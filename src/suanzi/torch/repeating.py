@@ -7,6 +7,7 @@ plan, too, which calls the operator's way with other tensors.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Mapping
 from enum import Enum
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from suanzi import _core
+from suanzi.array_api.declare import RULES
 from suanzi.dtypes import DType
 from suanzi.promote.context import get_promotion
 from suanzi.resolve import domains
@@ -28,10 +31,11 @@ from suanzi.torch.ways import Call, Way
 
 KEPT = 4096
 """So many calls are kept."""
-plans: dict[Any, tuple[Plan, tuple[int, ...], TorchTensor]] = {}
+plans: dict[Any, _core.KeptCall] = {}
 """By what a call depends on: its plan, which arguments are the operands, and what comes of it."""
 _SIMPLE = (int, float, complex, str, type(None), DType, Enum, np.generic)
 os.register_at_fork(after_in_child=plans.clear)  # what is then checked anew finds out
+atexit.register(plans.clear)  # the core would keep them, and what Triton made, to the end
 
 
 class WayPlan(Plan):
@@ -73,23 +77,8 @@ class WayPlan(Plan):
 
 def facts(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what a plan depends on."""
-    parts = [key, get_promotion(), domains.chosen()]
-    if kwargs:
-        parts += kwargs
-        args = (*args, *kwargs.values())
-    for x in args:
-        kind = type(x)
-        if kind is TorchTensor:
-            parts.append(x._likeness or x.likeness)
-        elif kind is float:
-            parts += (kind, x if x else repr(x))  # 0 and -0 are equal
-        elif kind is not int and isinstance(x, float | complex | np.generic):
-            parts += (kind, repr(x))
-        elif kind is tuple:
-            parts.append(_exactly(x))
-        else:
-            parts += (kind, x)
-    return tuple(parts)
+    get_promotion()  # the core knows it from the first use on
+    return _core.facts(key, args, dict(kwargs))
 
 
 def _exactly(x: Any) -> Any:
@@ -99,23 +88,17 @@ def _exactly(x: Any) -> Any:
     return type(x), repr(x) if isinstance(x, float | complex | np.generic) else x
 
 
-def again(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return the result of a call whose plan was kept, or NotImplemented."""
-    try:
-        found = plans.get(facts(key, args, kwargs))
-    except (TypeError, StatusError):
-        return NotImplemented
-    if found is None:
-        return NotImplemented
-    plan, places, like = found
-    if kwargs:
-        args = (*args, *kwargs.values())
-    try:
-        made = plan.run([args[i]._plain for i in places])
-    except (AttributeError, RuntimeError, MemoryError):
-        return NotImplemented  # what is wrong is found, and named, on the long way
-    if plan.is_steady or (made.shape == plan.shape and made.stride() == plan.strides):
-        return TorchTensor.made(made, like)
+def again(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the result of a call whose plan was kept, or NotImplemented.
+
+    Built-in functions and symbols of Python find it without Python. What is wrong with a call is
+    found, and named, on the long way.
+    """
+    return _core.again(key, args, kwargs)
+
+
+def _wrapped(made: torch.Tensor, like: TorchTensor) -> TorchTensor:
+    """Return a result of another shape than that of the call that was kept."""
     other = TorchTensor(made, like.device)
     other.is_array_api = like.is_array_api
     return other
@@ -139,8 +122,8 @@ def keep(
     try:
         if len(plans) >= KEPT:
             plans.clear()
-        plans[facts(key, args, kwargs)] = plan, tuple(places), made
         assert made.likeness
+        plans[facts(key, args, kwargs)] = _core.KeptCall(plan, tuple(places), made)
         made._plain = None
     except TypeError:  # an argument that is not hashable
         return
@@ -170,3 +153,13 @@ def _is_known(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> boo
 def _is_simple(x: Any) -> bool:
     """Return whether an argument never changes, and is compared by value."""
     return all(map(_is_simple, x)) if type(x) is tuple else isinstance(x, _SIMPLE)
+
+
+_core.use_repeated(
+    TorchTensor, plans, domains.CHOSEN, RULES, np.generic, _exactly, StatusError, _wrapped
+)
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
+              "xor", "eq", "ne", "lt", "le", "gt", "ge"):  # fmt: skip
+    _method = f"__{_name}__"
+    _long = getattr(TorchTensor, _method)
+    setattr(TorchTensor, _method, _core.repeated_symbol(_method, _long.operator, _long))

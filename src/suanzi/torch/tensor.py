@@ -56,6 +56,9 @@ class TorchTensor(Elsewhere):
     the memory of a tensor of PyTorch with :func:`suanzi.torch.from_torch`.
     """
 
+    # The core reads and writes them where they lie.
+    __slots__ = ("_device", "_dtype", "_likeness", "_plain", "_shape", "is_array_api")
+
     def __init__(self, plain: torch.Tensor, device: Device) -> None:
         """Arguments are not checked: the dtype is one that suanzi has."""
         self._plain: torch.Tensor | None = plain
@@ -64,15 +67,6 @@ class TorchTensor(Elsewhere):
         self._shape = tuple(plain.shape)
         self._likeness = 0
         self.is_array_api = False
-
-    @classmethod
-    def made(cls, plain: torch.Tensor, like: TorchTensor) -> TorchTensor:
-        """Return a tensor of the dtype, shape, strides and device of another."""
-        one = cls.__new__(cls)
-        one._plain, one._device, one._dtype = plain, like._device, like._dtype
-        one._shape, one._likeness = like._shape, like._likeness
-        one.is_array_api = like.is_array_api
-        return one
 
     @property
     def likeness(self) -> int:
@@ -298,27 +292,6 @@ class TorchTensor(Elsewhere):
         return _Running.run("negative", (self,), {}) if made is NotImplemented else made
 
 
-def _quick(symbol: Any) -> Any:
-    """Return the method of a symbol that tries first what was kept of an earlier call."""
-    name = symbol.operator
-
-    def binary(self: TorchTensor, other: Any) -> Any:
-        kind = type(other)
-        if (
-            (kind is TorchTensor and not other.is_array_api) or kind is float or kind is int
-        ) and not self.is_array_api and get_promotion() is not RULES:  # fmt: skip
-            made = _Running.again(name, (self, other), _NOTHING)
-            if made is not NotImplemented:
-                return made
-        return symbol(self, other)
-
-    return binary
-
-
-_NOTHING: dict[str, Any] = {}
-for _symbol in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or",
-                "xor", "eq", "ne", "lt", "le", "gt", "ge"):  # fmt: skip
-    setattr(TorchTensor, f"__{_symbol}__", _quick(getattr(TorchTensor, f"__{_symbol}__")))
 _likenesses: dict[tuple[Any, ...], int] = {}
 _numbers = count(1)
 _MOST_LIKENESSES = 1 << 16

@@ -37,6 +37,7 @@ from suanzi.torch.triton import (  # noqa: F401
     groups,
     losses,
     norms,
+    products,
     reducing,
     rotating,
     scanning,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -112,3 +113,22 @@ class Handle:
             code = self.launcher(*grid, stream(device), *values, 0, 0)
         if code:
             _check(code, f"a kernel was not started, grid {grid}")
+
+
+class At(int):
+    """The place of a tensor among the operands, the output and the memory between."""
+
+
+def program(
+    place: torch.device, makings: Sequence[tuple[Any, ...]],
+    steps: Sequence[tuple[Handle, int, Sequence[Any]]],
+) -> _core.Program | None:  # fmt: skip
+    """Return what the core starts, of the only device: its tensors, and the values of each step."""
+    if not is_quick(place):
+        return None
+    given = []
+    for handle, programs, values in steps:
+        every = [*values, 0, 0]
+        places = [int(x) if type(x) is At else -1 for x in every]
+        given.append((handle.launcher, programs, places, every))
+    return _core.Program(quick_empty, stream, place.index or 0, list(makings), given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import Plan, planned
 from suanzi.torch.kernels import KERNELS
 from suanzi.torch.tensor import placed
-from suanzi.torch.triton.driver import Handle, empty, is_quick, quick_empty, stream
+from suanzi.torch.triton.driver import At, Handle, empty, program
 from suanzi.torch.triton.launching import is_compiled, launch, prepare
 from suanzi.torch.triton.layouts import Laid, laid
 from suanzi.torch.triton.operations import expression, has_table, is_function, trouble
@@ -73,43 +74,14 @@ class ElementPlan(Plan):
         self._rest = (*found.sizes, *(s for row in found.strides for s in row))
         self._constants = dict(found.constants)
         self._are_numbers = [one.is_number for one in body.operands]
-        self._first = self._numbers[: self._are_numbers.index(False)]
-        self._then = self._numbers[len(self._first) :]
-        """The numbers before and after the tensor, where there is one tensor."""
         self._handles: dict[bool, Handle] = {}
         self._table = lookup() if lookup else None
         self._before = () if self._table is None else (self._table.data_ptr(),)
-        self._tail = (*self._before, *self._rest, 0, 0)
-        self._start: Any = None
-        """What starts the kernel of aligned tensors, where nothing else is to be done."""
 
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
         """Return the result for other tensors of the same dtypes, shapes and strides."""
-        if self._start is None:
-            out = empty(self._shape, self._strides, self._result, self._place)
-            return self._into(plains, out) if self._programs else out
-        out = quick_empty(self._shape, self._strides, self._result)
-        if len(plains) == 2:
-            x, y = plains[0].data_ptr(), plains[1].data_ptr()
-            if not (x | y) & 15 and not self._start(
-                self._programs, 1, 1, stream(self._index), x, y, out.data_ptr(), *self._tail
-            ):
-                return out
-        elif len(plains) == 1:
-            x, first, then = plains[0].data_ptr(), self._first, self._then
-            if not x & 15 and not self._start(
-                self._programs,
-                1,
-                1,
-                stream(self._index),
-                *first,
-                x,
-                *then,
-                out.data_ptr(),
-                *self._tail,
-            ):
-                return out
-        return self._into(plains, out)
+        out = empty(self._shape, self._strides, self._result, self._place)
+        return self._into(plains, out) if self._programs else out
 
     def _into(self, plains: list[torch.Tensor], out: torch.Tensor) -> torch.Tensor:
         if not is_compiled(self._kernel):
@@ -141,10 +113,18 @@ class ElementPlan(Plan):
         seen += [(size, n % 16 == 0) for n in self._rest]
         made = prepare(self._kernel, seen, self._constants, self._index, self._laid.warps)
         self._handles[aligned] = made
-        is_simple = not self._numbers or len(self._are_numbers) == len(self._numbers) + 1
-        if aligned and self._error is None and is_simple and is_quick(self._place):
-            self._start = made.launcher
+        if aligned and self._error is None:
+            self.program = program(
+                self._place, [(self._shape, self._strides, self._result)],
+                [(made, self._programs, self._values())],
+            )  # fmt: skip
         return made
+
+    def _values(self) -> list[Any]:
+        """Return the values of the kernel's parameters, with places of tensors."""
+        places, numbers = map(At, count()), iter(self._numbers)
+        first = [next(numbers if is_number else places) for is_number in self._are_numbers]
+        return [*first, next(places), *self._before, *self._rest]
 
     def _interpreted(self, plains: list[torch.Tensor], out: torch.Tensor) -> None:
         """Run in Triton's interpreter, which takes numbers in tensors of one element."""

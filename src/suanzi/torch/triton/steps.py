@@ -14,19 +14,8 @@ from typing import Any
 import torch
 
 from suanzi.torch.fast import Plan
-from suanzi.torch.triton.driver import (
-    Handle,
-    empty,
-    has_several,
-    is_quick,
-    quick_empty,
-    stream,
-)
+from suanzi.torch.triton.driver import At, Handle, empty, has_several, program, stream
 from suanzi.torch.triton.launching import Plain, is_compiled, launch, pointer, prepare
-
-
-class At(int):
-    """The place of a tensor among the operands, the output and the memory between."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +70,12 @@ class Steps(Plan):
         self._place = operands[0].device
         self._index = self._place.index or 0
         self._is_started = is_compiled(steps[0].kernel) and not has_several()
-        self._is_quick = is_quick(self._place)
         self._makings = [(one.shape, one.steps, one.dtype) for one in (out, *self._between)]
         self._ready: dict[int, list[tuple[Handle, int, list[int], list[Any]]]] = {}
 
     def run(self, plains: list[torch.Tensor]) -> torch.Tensor:
         """Return the result for tensors of the same dtypes, shapes and strides."""
-        if self._is_quick:
-            made = [quick_empty(*one) for one in self._makings]
-        else:
-            made = [empty(*one, self._place) for one in self._makings]
+        made = [empty(*one, self._place) for one in self._makings]
         tensors = [*plains, *made]
         if not self._is_started:
             for step in self._steps:
@@ -140,4 +125,9 @@ class Steps(Plan):
             )
             made.append((handle, step.programs, places, values))
         self._ready[low] = made
+        if not low:
+            self.program = program(self._place, self._makings, [
+                (handle, programs, [*map(At, places), *values])
+                for handle, programs, places, values in made
+            ])  # fmt: skip
         return made
