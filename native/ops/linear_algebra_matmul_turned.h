@@ -109,11 +109,13 @@ class TurnedProducts {
   }
 
   // The same in tiles of floats: few rows are packed once for many rows of weights, which are read as they lie.
-  static constexpr std::int64_t most_turned = 256;
+  static constexpr std::int64_t most_turned = 256, least_panels = 128;
 
+  // Results whose rows are no whole vectors take longer so than with weights that are copied across.
   bool suits_turned(const Matrix& a, const Matrix& b) const noexcept {
     return same_bits(p.a.dtype, p.way.operand) && same_bits(p.b.dtype, p.way.operand) && p.way.kernel < Sum::c64 &&
-           p.k > 0 && a.column == 1 && b.row == 1 && b.column != 1 && p.m >= 16 && p.m <= most_turned && p.n >= 4 * p.m;
+           p.k > 0 && a.column == 1 && b.row == 1 && b.column != 1 && p.m >= 16 && p.m <= most_turned &&
+           p.n >= 4 * p.m && (p.m % 16 == 0 || p.m < least_panels);
   }
 
   void turned(const Matrix& a, const Matrix& b, std::byte* out) noexcept {

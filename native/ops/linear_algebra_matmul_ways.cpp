@@ -169,7 +169,7 @@ class Multiplication : TurnedProducts {
   // Operands that the caches hold are read as they lie; those of many products come from memory.
   bool suits_panels() const noexcept {
     double least = p.count() >= 16 ? 1 << 21 : 1 << 26;
-    return p.m >= 128 && p.k >= 64 && p.k <= 1 << 16 && p.work() >= least;
+    return p.m >= least_panels && p.k >= 64 && p.k <= 1 << 16 && p.work() >= least;
   }
 
   // False when there was no memory for a copy.
