@@ -33,6 +33,7 @@ and store 1 to it.
 from suanzi.torch.triton import (  # noqa: F401
     activations,
     attention,
+    attention_back,
     elements,
     groups,
     losses,

@@ -16,10 +16,10 @@ from suanzi.torch.triton.steps import At, Memory, Step, Steps
 from suanzi.torch.triton.tiles import FLOATS
 from suanzi.torch.ways import Call
 
-_WIDEST = 256
+WIDEST = 256
 _FEW = 64
 """Up to so many queries that share keys are multiplied together."""
-_FAR = 2**31
+FAR = 2**31
 _KEPT = 1024
 
 
@@ -54,7 +54,7 @@ def keys_of_part(keys: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Options:
+class Options:
     """What is asked of the scores."""
 
     causal: bool
@@ -71,14 +71,17 @@ class _Options:
         return 1 / math.sqrt(max(depth, 1)) if self.scale is None else float(self.scale)
 
 
-def _options(causal: Any, scale: Any, softcap: Any, window: Any, rows: str, align: str) -> _Options:
+def options_of(
+    causal: Any, scale: Any, softcap: Any, window: Any, rows: str, align: str
+) -> Options:  # fmt: skip
+    """Return the options of the arguments of a call."""
     limits = (-1, -1) if window is None else (window, window) if isinstance(window, int) else window
     left, right = (int(x) for x in limits)
-    return _Options(bool(causal), scale, softcap, (left, 0 if causal else right),
-                    rows == "zero", align == "bottom_right")  # fmt: skip
+    return Options(bool(causal), scale, softcap, (left, 0 if causal else right),
+                   rows == "zero", align == "bottom_right")  # fmt: skip
 
 
-class _Operands:
+class Operands:
     """Operands as (batch, heads, rows, columns), as they lie in memory where strides allow it."""
 
     def __init__(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor,
@@ -87,13 +90,14 @@ class _Operands:
         self.batch = torch.broadcast_shapes(*(x.shape[:-3] for x in (q, k, v)))
         self.heads, self.queries, self.depth = q.shape[-3:]
         self.keys, self.width = v.shape[-2:]
-        self.q, self.k, self.v = (self._flat(x, x.shape[-3:]) for x in (q, k, v))
+        self.q, self.k, self.v = (self.flat(x, x.shape[-3:]) for x in (q, k, v))
         self.group = self.heads // max(k.shape[-3], 1)
         self.mask, self.sink = mask, sink
         if mask is not None:
-            self.mask = self._flat(mask, (self.heads, self.queries, self.keys))
+            self.mask = self.flat(mask, (self.heads, self.queries, self.keys))
 
-    def _flat(self, x: torch.Tensor, last: tuple[int, ...]) -> torch.Tensor:
+    def flat(self, x: torch.Tensor, last: tuple[int, ...]) -> torch.Tensor:
+        """Return a tensor of the whole batch, of one axis, as it lies in memory if it can."""
         x = x.expand(*self.batch, *last)
         return x if len(self.batch) == 1 else x.reshape(math.prod(self.batch), *last)
 
@@ -109,12 +113,13 @@ class _Operands:
 
     def are_near(self, keys: int) -> bool:
         """Return whether offsets within a block have 32 bits."""
-        if max(self.queries, self.keys) >= _FAR // 4 or _WIDEST * self.q.stride(3) >= _FAR:
+        if max(self.queries, self.keys) >= FAR // 4 or WIDEST * self.q.stride(3) >= FAR:
             return False
-        return all(keys * x.stride(2) + _WIDEST * x.stride(3) < _FAR for x in (self.k, self.v))
+        return all(keys * x.stride(2) + WIDEST * x.stride(3) < FAR for x in (self.k, self.v))
 
 
-def _padded(n: int) -> int:
+def padded(n: int) -> int:
+    """Return how many columns a kernel computes."""
     return max(16, int(triton.next_power_of_2(n)))
 
 
@@ -122,19 +127,19 @@ def _plain(*numbers: int) -> list[Plain]:
     return [Plain(x) for x in numbers]
 
 
-def _steps(given: _Operands, out: Memory, options: _Options) -> Steps | None:
+def _steps(given: Operands, out: Memory, options: Options) -> Steps | None:
     """Return the kernels of a call; None where offsets are too far."""
     rows = given.group * given.queries
     packed = rows <= _FEW
     rows = rows if packed else given.queries
-    depth, width = _padded(given.depth), _padded(given.width)
+    depth, width = padded(given.depth), padded(given.width)
     size = blocks_of(out.dtype is not torch.float32, rows, max(depth, width))
     part = keys_of_part(given.keys)
     chunks = triton.cdiv(given.keys, part) if packed and given.keys > part else 1
     heads = given.k.shape[1] if packed else given.heads
     blocks = triton.cdiv(rows, size.queries)
     programs = math.prod(given.batch) * heads * blocks * chunks
-    if not given.are_near(size.keys) or programs >= _FAR:
+    if not given.are_near(size.keys) or programs >= FAR:
         return None
     adds = given.mask is not None and given.mask.dtype is not torch.bool
     factor = options.factor(given.depth)
@@ -189,10 +194,10 @@ _plans: dict[Any, Steps | None] = {}
 
 
 def _takes(call: Call, q: torch.Tensor, v: torch.Tensor) -> bool:
-    return call.result.dtype.name in FLOATS and max(q.shape[-1], v.shape[-1]) <= _WIDEST
+    return call.result.dtype.name in FLOATS and max(q.shape[-1], v.shape[-1]) <= WIDEST
 
 
-def _planned(given: _Operands, call: Call, is_plain: bool, options: _Options) -> Steps | None:
+def _planned(given: Operands, call: Call, is_plain: bool, options: Options) -> Steps | None:
     """Return the kernels that make a result, of which not even the shape is known before."""
     shape = given.shape[1:] if is_plain else given.shape
     if not math.prod(shape):
@@ -222,10 +227,10 @@ def plan(
         wide = [n for n, x in given.items() if x is not None and x.dtype is not torch.bool]
         gaps = sink is not None and not sink.is_contiguous()
         if _takes(call, q, v) and not gaps and all(call.dtypes[n] is target for n in wide):
-            found = _Operands(q, k, v, mask, sink)
+            found = Operands(q, k, v, mask, sink)
             pairs = zip(found.all, tensors, strict=True)
             if all(x.data_ptr() == y.data_ptr() for x, y in pairs):
-                options = _options(causal, scale, softcap, window, masked_rows, align)
+                options = options_of(causal, scale, softcap, window, masked_rows, align)
                 made = _plans[key] = _planned(found, call, q.dim() == 2, options)
                 if made is not None:
                     made.operands = []  # which live as long as their users want
@@ -248,7 +253,7 @@ def attention(
         mask = cast(mask, call.dtypes["mask"], target)
     if sink is not None:
         sink = cast(sink, call.dtypes["sink"], target).contiguous()
-    given = _Operands(q, k, v, mask, sink)
-    options = _options(causal, scale, softcap, window, masked_rows, align)
+    given = Operands(q, k, v, mask, sink)
+    options = options_of(causal, scale, softcap, window, masked_rows, align)
     steps = _planned(given, call, q.dim() == 2, options)
     return None if steps is None else steps.run(steps.operands)

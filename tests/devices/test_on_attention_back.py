@@ -1,0 +1,207 @@
+"""The kernels of the gradients of attention against their truth, within its bound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from tests.helpers.devices import (
+    HAS_KERNELS,
+    KINDS,
+    assert_passes_in_the_interpreter,
+    with_kernels,
+    without_kernels,
+)
+
+import suanzi as sz
+from suanzi import nn, truth
+
+RNG = np.random.default_rng(43)
+KEY = "nn:scaled_dot_product_attention_bwd"
+HERE = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+
+
+def numbers(kind: str, *shape: int) -> Any:
+    return RNG.standard_normal(shape).astype(np.float32).astype(HERE[kind])
+
+
+def tensor(x: Any, device: str = "cpu") -> sz.Tensor:
+    if x.dtype == ml_dtypes.bfloat16:
+        return sz.cast(sz.tensor(x.astype(np.float32)), sz.bfloat16).to_device(device)
+    return sz.tensor(x, device=device)
+
+
+def wide(x: sz.Tensor) -> Any:
+    return sz.cast(x.to_device("cpu"), sz.float64).numpy()
+
+
+def gradients(device: str, *operands: Any, **options: Any) -> list[Any]:
+    """Return what a device computes of arrays, as float64."""
+    given = {k: tensor(x, device) if isinstance(x, np.ndarray) else x for k, x in options.items()}
+    there = [x if isinstance(x, sz.Tensor) else tensor(x, device) for x in operands]
+    return [wide(x) for x in nn.scaled_dot_product_attention_bwd(*there, **given)]
+
+
+def is_right(device: str, *operands: Any, **options: Any) -> None:
+    """Assert gradients within the bounds of their truth."""
+    found = gradients(device, *operands, **options)
+    bounds = truth.bound("scaled_dot_product_attention_bwd", *operands, **options)
+    assert len(found) == len(bounds)
+    for name, one, bound in zip("qkvs", found, bounds, strict=False):
+        assert one.shape == bound.value.shape
+        with np.errstate(invalid="ignore"):
+            off = np.abs(one - bound.value)
+            good = (off <= bound.error) | (one == bound.value)
+        good |= np.isnan(one) & np.isnan(bound.value)
+        assert good.all(), (name, off[~good], bound.error[~good], bound.value[~good])
+
+
+def operands(kind: str, heads: int = 1, shared: int = 1, queries: int = 18, keys: int = 37) -> Any:
+    """Return out_grad, q, k and v."""
+    return (numbers(kind, heads, queries, 5), numbers(kind, heads, queries, 8),
+            numbers(kind, shared, keys, 8), numbers(kind, shared, keys, 5))  # fmt: skip
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make blocks so small that few rows have several."""
+    if HAS_KERNELS:
+        from suanzi.torch.triton import attention, attention_back
+
+        size = attention.Blocks(16, 16, 4, 2, "bf16x6")
+        monkeypatch.setattr(attention_back, "sizes_of", lambda narrow, width: (size,) * 3)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"causal": True},
+    "causal, from the last key": {"causal": True, "align": "bottom_right", "scale": 0.5},
+    "a window": {"window": (17, 3), "align": "bottom_right"},
+    "a causal window": {"window": (20, -1), "causal": True, "align": "bottom_right"},
+    "a window without keys": {"window": 0, "masked_rows": "nan"},
+    "a mask": {"mask": RNG.random((18, 37)) > 0.7},
+    "a mask of keys": {"mask": RNG.random(37) > 0.5, "causal": True},
+    "rows without keys": {"mask": np.arange(18)[:, None] > np.arange(37), "masked_rows": "nan"},
+    "a soft cap": {"softcap": 1.5, "scale": 0.8, "causal": True},
+    "a scale below 0": {"scale": -0.7},
+}
+
+
+@without_kernels
+def test_in_the_interpreter() -> None:
+    assert_passes_in_the_interpreter(__file__)
+
+
+@with_kernels
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(kind, one) for i, one in enumerate(OPTIONS.values())
+     for kind in ("float32", ("bfloat16", "float16")[i % 2])],
+    ids=[f"{name}-{i}" for name in OPTIONS for i in range(2)],
+)  # fmt: skip
+def test_options(
+    device: str, used: Counter[str], small: None, kind: str, options: dict[str, Any]
+) -> None:
+    is_right(device, *(x[0] for x in operands(kind)), **options)
+    assert used[KEY] == 1
+
+
+@with_kernels
+@KINDS
+def test_shared_heads_masks_that_are_added_and_sinks(
+    device: str, used: Counter[str], small: None, kind: str
+) -> None:
+    given = operands(kind, 4, 2, 9, 20)
+    is_right(device, *given, causal=True)
+    is_right(device, *given, numbers(kind, 9, 20), sink=numbers(kind, 4))
+    hidden = numbers(kind, 4, 1, 20)
+    hidden[1] = -np.inf
+    is_right(device, *given, hidden)
+    is_right(device, *given, window=(0, 0), align="bottom_right", sink=numbers(kind, 4))
+    assert used[KEY] == 4
+
+
+@with_kernels
+@KINDS
+def test_a_batch_that_is_repeated(device: str, used: Counter[str], small: None, kind: str) -> None:
+    g, q = numbers(kind, 3, 2, 7, 4), numbers(kind, 3, 2, 7, 6)
+    k, v = numbers(kind, 1, 1, 18, 6), numbers(kind, 1, 1, 18, 4)
+    is_right(device, g, q, k, v)
+    many = numbers(kind, 3, 1, 18, 6), numbers(kind, 3, 1, 18, 4)
+    is_right(device, g, numbers(kind, 1, 2, 7, 6), *many, causal=True)
+    assert used[KEY] == 2
+
+
+@with_kernels
+@KINDS
+def test_gradients_of_any_size(device: str, used: Counter[str], small: None, kind: str) -> None:
+    g, q, k, v = (x[0] for x in operands(kind))
+    for factor in (2.0**-12, 2.0**12):
+        is_right(device, (g.astype(np.float32) * factor).astype(g.dtype), q, k, v)
+    g[3], g[:, 2] = 0, 0
+    is_right(device, g, q, k, v, causal=True)
+    assert used[KEY] == 3
+
+
+@with_kernels
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_values_that_are_not_finite(
+    device: str, used: Counter[str], small: None, kind: str
+) -> None:
+    g, q, k, v = operands(kind, 2, 2)
+    v[0, 30, 1] = np.nan  # no query sees it
+    assert all(np.isfinite(x).all() for x in gradients(device, g, q, k, v, causal=True))
+    g[0, 3, 2], g[1, 5, 0] = np.nan, np.inf
+    q[1, 17, 3] = np.nan
+    found, wanted = (gradients(where, g, q, k, v) for where in (device, "cpu"))
+    for one, other in zip(found, wanted, strict=True):
+        finite = np.isfinite(other)
+        assert (np.isfinite(one) == finite).all()
+        assert np.allclose(one[finite], other[finite], rtol=0.02, atol=0.02)
+    assert used[KEY] == 2
+
+
+@with_kernels
+def test_blocks_of_their_usual_sizes(device: str, used: Counter[str]) -> None:
+    for kind, columns in (("float32", 72), ("bfloat16", 136), ("float16", 40)):
+        shapes = ((1, 150, columns),) * 2 + ((1, 200, columns),) * 2
+        given = [numbers(kind, *shape) for shape in shapes]
+        found = gradients(device, *given, causal=True)
+        eps = float(
+            np.finfo(np.float32).eps if kind == "float32" else 2 * ml_dtypes.finfo(HERE[kind]).eps
+        )
+        for one, wanted in zip(found, gradients("cpu", *given, causal=True), strict=True):
+            assert (np.abs(one - wanted) <= 64 * eps * np.maximum(np.abs(wanted), 0.5)).all()
+    assert used[KEY] == 3
+
+
+@with_kernels
+def test_strides_and_no_elements(device: str, used: Counter[str]) -> None:
+    given = [numbers("float32", 2, 9, 3, 8) for _ in range(4)]
+    laid = [np.ascontiguousarray(x.transpose(0, 2, 1, 3)) for x in given]
+    turned = [tensor(x, device).transpose((0, 2, 1, 3)) for x in given]
+    for one, wanted in zip(gradients(device, *turned), gradients("cpu", *laid), strict=True):
+        assert np.allclose(one, wanted, rtol=1e-5, atol=1e-5)
+    cut = [tensor(numbers("float32", 3, 9, 20), device)[..., 3:19:2] for _ in range(4)]
+    same = [np.ascontiguousarray(wide(x).astype(np.float32)) for x in cut]
+    for one, wanted in zip(gradients(device, *cut), gradients("cpu", *same), strict=True):
+        assert np.allclose(one, wanted, rtol=1e-5, atol=1e-5)
+    assert used[KEY] == 2
+    for q, k, v in (((1, 0, 2), (1, 3, 2), (1, 3, 2)), ((1, 3, 2), (1, 0, 2), (1, 0, 2)),
+                    ((1, 3, 0), (1, 3, 0), (1, 3, 2)), ((0, 3, 2), (0, 3, 2), (0, 3, 2)),
+                    ((1, 3, 2), (1, 4, 2), (1, 4, 0))):  # fmt: skip
+        arrays = [numbers("float32", *shape) for shape in ((*q[:-1], v[-1]), q, k, v)]
+        found = gradients(device, *arrays)
+        for one, wanted in zip(found, gradients("cpu", *arrays), strict=True):
+            assert one.shape == wanted.shape
+            assert np.allclose(one, wanted, atol=1e-6)
+
+
+@with_kernels
+def test_the_same_bits_in_every_run(device: str, small: None) -> None:
+    given = operands("bfloat16", 4, 2, 33, 50)
+    first, second = (gradients(device, *given, causal=True) for _ in range(2))
+    assert all((x == y).all() for x, y in zip(first, second, strict=True))
