@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from tests.helpers.attention import RNG, assert_within, moved_to, numbers, tensor, wide
 from tests.helpers.devices import (
     HAS_KERNELS,
     KINDS,
@@ -16,44 +16,21 @@ from tests.helpers.devices import (
     without_kernels,
 )
 
-import suanzi as sz
 from suanzi import nn, truth
 
-RNG = np.random.default_rng(41)
 KEY = "nn:scaled_dot_product_attention"
-HERE = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
-
-
-def numbers(kind: str, *shape: int) -> Any:
-    return RNG.standard_normal(shape).astype(np.float32).astype(HERE[kind])
-
-
-def tensor(x: Any, device: str = "cpu") -> sz.Tensor:
-    if x.dtype == ml_dtypes.bfloat16:
-        return sz.cast(sz.tensor(x.astype(np.float32)), sz.bfloat16).to_device(device)
-    return sz.tensor(x, device=device)
-
-
-def wide(x: sz.Tensor) -> Any:
-    return sz.cast(x.to_device("cpu"), sz.float64).numpy()
 
 
 def attended(device: str, *operands: Any, **options: Any) -> Any:
     """Return what a device computes of arrays, as float64."""
-    given = {k: tensor(x, device) if isinstance(x, np.ndarray) else x for k, x in options.items()}
-    there = [x if isinstance(x, sz.Tensor) else tensor(x, device) for x in operands]
-    return wide(nn.scaled_dot_product_attention(*there, **given))
+    there, options = moved_to(device, operands, options)
+    return wide(nn.scaled_dot_product_attention(*there, **options))
 
 
 def is_right(device: str, *operands: Any, **options: Any) -> None:
     """Assert results within the bound of the truth."""
     found = attended(device, *operands, **options)
-    bound = truth.bound("scaled_dot_product_attention", *operands, **options)
-    with np.errstate(invalid="ignore"):
-        off = np.abs(found - bound.value)
-        good = (off <= bound.error) | (found == bound.value)
-    good |= np.isnan(found) & np.isnan(bound.value)
-    assert good.all(), (off[~good], bound.error[~good], bound.value[~good])
+    assert_within(found, truth.bound("scaled_dot_product_attention", *operands, **options))
 
 
 @pytest.fixture
@@ -161,12 +138,7 @@ def test_a_row_has_the_same_bits_whatever_is_in_others(device: str, small: None)
 def test_blocks_of_their_usual_sizes(device: str, used: Counter[str]) -> None:
     for kind, columns in (("float32", 72), ("bfloat16", 136), ("float16", 40)):
         q, k, v = numbers(kind, 1, 150, columns), *(numbers(kind, 1, 200, columns) for _ in "kv")
-        found = attended(device, q, k, v, causal=True)
-        wanted = attended("cpu", q, k, v, causal=True)
-        eps = float(
-            np.finfo(np.float32).eps if kind == "float32" else 2 * ml_dtypes.finfo(HERE[kind]).eps
-        )
-        assert (np.abs(found - wanted) <= 8 * eps * np.maximum(np.abs(wanted), 0.5)).all()
+        is_right(device, q, k, v, causal=True)
     assert used[KEY] == 3
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
+from tests.helpers.attention import RNG, assert_within, moved_to, numbers, tensor, wide
 from tests.helpers.devices import (
     HAS_KERNELS,
     KINDS,
@@ -16,33 +16,15 @@ from tests.helpers.devices import (
     without_kernels,
 )
 
-import suanzi as sz
 from suanzi import nn, truth
 
-RNG = np.random.default_rng(43)
 KEY = "nn:scaled_dot_product_attention_bwd"
-HERE = {"float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
-
-
-def numbers(kind: str, *shape: int) -> Any:
-    return RNG.standard_normal(shape).astype(np.float32).astype(HERE[kind])
-
-
-def tensor(x: Any, device: str = "cpu") -> sz.Tensor:
-    if x.dtype == ml_dtypes.bfloat16:
-        return sz.cast(sz.tensor(x.astype(np.float32)), sz.bfloat16).to_device(device)
-    return sz.tensor(x, device=device)
-
-
-def wide(x: sz.Tensor) -> Any:
-    return sz.cast(x.to_device("cpu"), sz.float64).numpy()
 
 
 def gradients(device: str, *operands: Any, **options: Any) -> list[Any]:
     """Return what a device computes of arrays, as float64."""
-    given = {k: tensor(x, device) if isinstance(x, np.ndarray) else x for k, x in options.items()}
-    there = [x if isinstance(x, sz.Tensor) else tensor(x, device) for x in operands]
-    return [wide(x) for x in nn.scaled_dot_product_attention_bwd(*there, **given)]
+    there, options = moved_to(device, operands, options)
+    return [wide(x) for x in nn.scaled_dot_product_attention_bwd(*there, **options)]
 
 
 def is_right(device: str, *operands: Any, **options: Any) -> None:
@@ -51,12 +33,7 @@ def is_right(device: str, *operands: Any, **options: Any) -> None:
     bounds = truth.bound("scaled_dot_product_attention_bwd", *operands, **options)
     assert len(found) == len(bounds)
     for name, one, bound in zip("qkvs", found, bounds, strict=False):
-        assert one.shape == bound.value.shape
-        with np.errstate(invalid="ignore"):
-            off = np.abs(one - bound.value)
-            good = (off <= bound.error) | (one == bound.value)
-        good |= np.isnan(one) & np.isnan(bound.value)
-        assert good.all(), (name, off[~good], bound.error[~good], bound.value[~good])
+        assert_within(one, bound, name)
 
 
 def operands(kind: str, heads: int = 1, shared: int = 1, queries: int = 18, keys: int = 37) -> Any:
@@ -168,13 +145,7 @@ def test_values_that_are_not_finite(
 def test_blocks_of_their_usual_sizes(device: str, used: Counter[str]) -> None:
     for kind, columns in (("float32", 72), ("bfloat16", 136), ("float16", 40)):
         shapes = ((1, 150, columns),) * 2 + ((1, 200, columns),) * 2
-        given = [numbers(kind, *shape) for shape in shapes]
-        found = gradients(device, *given, causal=True)
-        eps = float(
-            np.finfo(np.float32).eps if kind == "float32" else 2 * ml_dtypes.finfo(HERE[kind]).eps
-        )
-        for one, wanted in zip(found, gradients("cpu", *given, causal=True), strict=True):
-            assert (np.abs(one - wanted) <= 64 * eps * np.maximum(np.abs(wanted), 0.5)).all()
+        is_right(device, *[numbers(kind, *shape) for shape in shapes], causal=True)
     assert used[KEY] == 3
 
 

@@ -25,7 +25,8 @@ def sizes_of(narrow: bool, width: int) -> tuple[Blocks, Blocks, Blocks]:
         return one, one, replace(one, queries=one.keys, keys=one.queries)
     if width > 128:
         return Blocks(64, 32, 8, 2), Blocks(64, 32, 8, 2), Blocks(32, 64, 8, 2)
-    return Blocks(128, 64, 8, 3), Blocks(128, 64, 8, 2), Blocks(64, 128, 8, 2)
+    last = Blocks(64, 64, 4, 2) if width <= 64 else Blocks(64, 128, 8, 3)
+    return Blocks(128, 64, 8, 3), Blocks(128, 64, 8, 3), last
 
 
 class _Passes:
