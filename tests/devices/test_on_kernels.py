@@ -155,7 +155,7 @@ def test_bits_shifts_and_roundings(device: str) -> None:
 
 
 @pytest.mark.parametrize("dt", [sz.float16, sz.bfloat16], ids=str)
-@pytest.mark.parametrize("name", ["exp", "log"])
+@pytest.mark.parametrize("name", ["exp", "log", "log2", "log10", "sin", "cos"])
 def test_functions_of_16_bits_have_the_cpus_bits_for_every_input(
     device: str, dt: sz.DType, name: str
 ) -> None:

@@ -1,8 +1,8 @@
 """Activations and their gradients: one kernel for each, promotion and broadcasting inside.
 
-float32 is computed in float64, except what has one rounding; narrower floats in float32, whose
-results near ties are the CPU's, from a table, where there is one operand. What memory takes longer
-than all of this.
+float32 is computed in float64, except what has one rounding, and what `singles.py` has; narrower
+floats in float32, whose results near ties are the CPU's, from a table, where there is one operand.
+What memory takes is longer than most of this.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from suanzi import dtypes, registry
 from suanzi.dtypes import DType
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import Plan, fast, planned
-from suanzi.torch.tensor import placed
-from suanzi.torch.triton.elements import ElementPlan, every_16_bits, plan_of
+from suanzi.torch.triton.elements import ElementPlan, as_table, every_16_bits, plan_of
 from suanzi.torch.triton.launching import launch
+from suanzi.torch.triton.singles import SINGLES
 from suanzi.torch.triton.writing import KNOWN, kernel_of, lane_of, promoted, rounded
 from suanzi.torch.ways import Call
 
@@ -108,6 +108,8 @@ def _lane(target: DType, name: str) -> DType | None:
     """Return what a function is computed in, None where no kernel is."""
     if name in _PIECES:
         return target if target.bits >= 32 else dtypes.float32
+    if name in SINGLES and target.bits == 32:
+        return target
     return {16: dtypes.float32, 32: dtypes.float64}.get(target.bits)
 
 
@@ -118,7 +120,7 @@ def _text_of(lane: DType, target: DType, j: int) -> str:
 @cache
 def _table(key: str, given: tuple[tuple[str, Any], ...], dt: DType, place: torch.device) -> Any:
     """Return the CPU's results for all 65,536 inputs of a 16-bit dtype."""
-    return placed(registry.call(key, every_16_bits(dt), **dict(given)), place)
+    return as_table(registry.call(key, every_16_bits(dt), **dict(given)), place)
 
 
 @planned(*(f"nn:{name}" for name in (*_PIECES, *_SMOOTH) if not _TANH.match(name)), rounded=False)
@@ -138,6 +140,8 @@ def activation(call: Call, **arguments: Any) -> ElementPlan | None:
         return None
     lanes = {_OPERANDS[key]: _text_of(lane, target, j) for j, key in enumerate(tensors)}
     made = (_PIECES.get(name) or _SMOOTH[name]).format(**lanes, **numbers)
+    if name in SINGLES and lane is target:
+        made = f"{name}_single({lanes['x']})"
     lookup: Callable[[], Any] | None = None
     if target.bits == 16 and len(tensors) == 1 and name in _SMOOTH:
         lookup = partial(_table, call.op.key, tuple(rest.items()), target, call.place)

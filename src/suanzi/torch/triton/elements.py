@@ -26,7 +26,7 @@ from suanzi.torch.tensor import placed
 from suanzi.torch.triton.driver import At, Handle, empty, program
 from suanzi.torch.triton.launching import is_compiled, launch, prepare
 from suanzi.torch.triton.layouts import Laid, laid
-from suanzi.torch.triton.operations import expression, has_table, is_function, trouble
+from suanzi.torch.triton.operations import expression, far, has_table, is_function, trouble
 from suanzi.torch.triton.writing import FLOAT8, KNOWN, Body, Operand, kernel_of, lane_of, written
 from suanzi.torch.ways import Call
 
@@ -109,7 +109,7 @@ class ElementPlan(Plan):
         ]
         seen += [(_ADDRESSES[self._body.result], True)]
         seen += [("*u8", False)] if self._error else []
-        seen += [(_ADDRESSES[self._body.result], True)] if self._table is not None else []
+        seen += [("*fp32", True)] if self._table is not None else []
         seen += [(size, n % 16 == 0) for n in self._rest]
         made = prepare(self._kernel, seen, self._constants, self._index, self._laid.warps)
         self._handles[aligned] = made
@@ -139,7 +139,12 @@ class ElementPlan(Plan):
 @cache
 def _table(kernel: str, dt: DType, place: torch.device) -> torch.Tensor:
     """Return the CPU's results for all 65,536 inputs of a 16-bit dtype."""
-    return placed(_core.run_operator(kernel, [every_16_bits(dt)], dt)[0], place)
+    return as_table(_core.run_operator(kernel, [every_16_bits(dt)], dt)[0], place)
+
+
+def as_table(results: Any, place: torch.device) -> torch.Tensor:
+    """Return results as float32, which kernels round as they do their own."""
+    return placed(_core.cast(results, dtypes.float32, False), place)
 
 
 def every_16_bits(dt: DType) -> Any:
@@ -176,10 +181,12 @@ def plan_of(
     saturates: bool = False,
     lookup: Callable[[], torch.Tensor] | None = None,
     within: int = 16,
+    far: str = "",
 ) -> ElementPlan | None:
     """Return the plan of a call, or None where no kernel is.
 
-    `lookup` returns the results of 16 bits that are taken `within` so many ULP of float32 of ties.
+    `lookup` returns the results of 16 bits that are taken `within` so many ULP of float32 of ties,
+    and where `far` is true of the lanes.
     """
     result, operands, values = call.result.dtype, [], []
     compiled = is_compiled(kernel_of("def kernel():\n    pass\n"))
@@ -205,7 +212,14 @@ def plan_of(
         for dt in (result, *targets.values())
     )
     body = Body(
-        tuple(operands), *made, result, troubles, saturates, largest, within if lookup else 0
+        tuple(operands),
+        *made,
+        result,
+        troubles,
+        saturates,
+        largest,
+        within if lookup else 0,
+        far,
     )
     try:
         return ElementPlan(call, body, values, error, lookup)
@@ -229,7 +243,8 @@ def elementwise(call: Call, **arguments: Any) -> ElementPlan | None:
     error = _error(call, op.kernel, list(arguments)[-1]) if troubles else None
     targets = dict.fromkeys(arguments, dt)
     lookup = partial(_table, op.kernel, dt, call.place) if has_table(op.kernel, dt) else None
-    return plan_of(call, arguments, targets, made, troubles=troubles, error=error, lookup=lookup)
+    return plan_of(call, arguments, targets, made, troubles=troubles, error=error, lookup=lookup,
+                   far=far(op.kernel, dt))  # fmt: skip
 
 
 def _error(call: Call, kernel: str, last: str) -> Callable[[], StatusError]:

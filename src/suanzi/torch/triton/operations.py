@@ -9,6 +9,7 @@ from __future__ import annotations
 from suanzi import dtypes
 from suanzi.dtypes import DType
 from suanzi.torch.triton.lanes import INTERPRETED
+from suanzi.torch.triton.narrow import FAR
 from suanzi.torch.triton.writing import NARROW, TL, lane_of
 
 _ANY = {
@@ -78,6 +79,11 @@ def has_table(kernel: str, dt: DType) -> bool:
     return dt in NARROW and is_function(name) and name not in _PAIRED
 
 
+def far(kernel: str, dt: DType) -> str:
+    """Return which lanes have the table's result in any case, as an expression; empty if none."""
+    return FAR.get(kernel.removeprefix("extended:"), "") if has_table(kernel, dt) else ""
+
+
 def expression(kernel: str, dt: DType) -> tuple[str, DType] | None:
     """Return what a kernel computes of lanes of a dtype, and the dtype of that; None if nothing."""
     name = kernel.removeprefix("extended:")
@@ -113,6 +119,8 @@ def _whole(kernel: str, name: str, dt: DType) -> str | None:
 
 def _function(name: str, dt: DType) -> tuple[str, DType] | None:
     """Return a function; where no table helps, 16 bits and fewer are computed in float64."""
+    if name in FAR and has_table(name, dt):
+        return f"narrow_{name}(a0)", dtypes.float32
     if dt.kind != "float" or (INTERPRETED.value and name not in (*_INTERPRETED, "rsqrt")):
         return None
     wide = not has_table(name, dt) and dt.bits < 32

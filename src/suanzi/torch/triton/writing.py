@@ -17,7 +17,7 @@ import triton.language as tl
 
 from suanzi import dtypes
 from suanzi.dtypes import DType, finfo, iinfo
-from suanzi.torch.triton import arithmetic, exponentials, gates, lanes
+from suanzi.torch.triton import arithmetic, exponentials, gates, lanes, narrow, singles
 
 NARROW = {dtypes.float16: "tl.float16", dtypes.bfloat16: "tl.bfloat16"}
 FLOAT8 = {dtypes.float8_e5m2: (2, 15, 0x7C, 0x7C), dtypes.float8_e4m3fn: (3, 7, 0x7E, 0x7F)}
@@ -58,6 +58,8 @@ class Body:
     table: int = 0
     """By how many ULP of float32 from ties results are those of a table, by the bits of the only
     operand; 0 if there is none."""
+    far: str = ""
+    """An expression of the lanes whose results are the table's in any case."""
 
 
 @dataclass(frozen=True)
@@ -248,14 +250,15 @@ def written(body: Body, pattern: Pattern) -> str:
     if body.table:
         is_same = body.operands[0].source is body.result
         index = "x0" if is_same else rounded("a0", body.lane, body.result)
+        # Lanes take the table's numbers before they are rounded, two at a time; 16 bits are always
+        # an index, also of lanes outside.
         inner += [
             f"near = near_tie(value, {body.result.mantissa_bits}, {body.result.exponent_bits}, "
             f"{body.table})",
+            *([f"near = near | ({body.far})"] if body.far else []),
             f"bits16 = {index}.to(tl.uint16, bitcast=True).to(tl.int32)",
-            "looked = tl.load(table + bits16, near & inside)",
-            f"made = tl.where(near, looked, {stored})",
+            "value = tl.load(table + bits16, near, value)",
         ]
-        stored = "made"
     inner += [f"tl.store(out + {at}, {stored}, inside)"]
     if pattern.split:
         every = ["inside = tl.full([BLOCK], 1, tl.int1)", *inner]
@@ -287,7 +290,7 @@ def kernel_of(text: str) -> Any:
     _texts.append(text)
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     namespace: dict[str, Any] = {"tl": tl, "libdevice": vars(arithmetic)["libdevice"]}
-    for module in (lanes, arithmetic, exponentials, gates):
+    for module in (lanes, arithmetic, exponentials, gates, narrow, singles):
         namespace |= {k: v for k, v in vars(module).items() if hasattr(v, "fn")}
     namespace["__name__"] = __name__
     exec(compile(text, name, "exec"), namespace)
