@@ -247,3 +247,26 @@ def test_products_and_sums_are_not_contracted_and_quotients_are_ieee() -> None:
     assert "fma" not in text
     assert "approx" not in text
     assert "ftz" not in text
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize(("mode", "word"), [("MAX", "max"), ("MIN", "min")])
+def test_extremes_of_columns_are_the_gpus_own(
+    double: Driver, mode: str, word: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[str] = []
+    compiled = launching.compiled
+
+    def noted(*given: Any) -> tuple[Any, list[str]]:
+        made = compiled(*given)
+        texts.append(made[0].asm["ptx"])
+        return made
+
+    monkeypatch.setattr(launching, "compiled", noted)
+    double.given = []
+    x = sz.zeros((130, 64), kind, device="torch:cpu")
+    sz.reduce(x, mode, 0)
+    assert texts
+    for text in texts:  # a NaN wins, +0 is above -0, subnormal numbers stay
+        assert f"{word}.NaN.f32" in text
+        assert "ftz" not in text

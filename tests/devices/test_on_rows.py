@@ -160,8 +160,12 @@ def test_reductions(device: str, used: Counter[str], kind: str) -> None:
     assert used["reduce"] == 24
     zeros = sz.cast(sz.tensor([[0.0, -0.0], [-0.0, 0.0]]), kind).to_device(device)
     for mode, sign in (("MAX", False), ("MIN", True)):
-        found = sz.reduce(zeros, mode, 1).to_host()
-        assert np.signbit(sz.cast(found, sz.float32).numpy()).tolist() == [sign] * 2
+        for axis in (0, 1):
+            found = sz.reduce(zeros, mode, axis).to_host()
+            assert np.signbit(sz.cast(found, sz.float32).numpy()).tolist() == [sign] * 2
+    columns = numbers(kind, 640, 128, special=True)  # in parts, of whole tiles
+    for mode in ("MAX", "MIN"):
+        same(sz.reduce, columns, mode, 0, device=device, ulps=0)
 
 
 @with_kernels

@@ -3,6 +3,7 @@
 A tensor is (outer, n, inner). A program combines a part of n for some rows or columns; parts of one
 row are combined by the same kernel again, so that results do not depend on timing. float32 is added
 up in float64. Floats are compared as integers in their order: +0 is above -0, and a NaN wins.
+Columns of up to 32 bits are compared by the GPU's own instructions, which have the same order.
 """
 
 import math
@@ -23,6 +24,7 @@ from suanzi.ops.reduction_modes import (
 )
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import planned
+from suanzi.torch.triton.launching import is_compiled
 from suanzi.torch.triton.steps import At, Memory, Step, Steps
 from suanzi.torch.triton.tiles import ACCUMULATORS
 from suanzi.torch.ways import Call
@@ -83,14 +85,28 @@ def _packed(key, index):
 
 
 @triton.jit
-def _both(a, b, inside, HOW: tl.constexpr):
-    """Two combined; outside, b is 0."""
+def _largest(a, b):
+    """The larger of floats: +0 is above -0, and a NaN wins."""
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def _smallest(a, b):
+    """The smaller of floats: -0 is below +0, and a NaN wins."""
+    return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def _both(a, b, inside, HOW: tl.constexpr, EVEN: tl.constexpr = False):
+    """Two combined; outside, b is 0. With `EVEN`, nothing is outside."""
     if HOW == SUM:
         made = a + b
     elif HOW == MAX:
-        made = tl.where(inside, tl.maximum(a, b), a)
+        made = _largest(a, b) if a.dtype.is_floating() else tl.maximum(a, b)
     else:
-        made = tl.where(inside, tl.minimum(a, b), a)
+        made = _smallest(a, b) if a.dtype.is_floating() else tl.minimum(a, b)
+    if HOW != SUM and not EVEN:
+        made = tl.where(inside, made, a)
     return made
 
 
@@ -98,6 +114,8 @@ def _both(a, b, inside, HOW: tl.constexpr):
 def _along(v, axis: tl.constexpr, HOW: tl.constexpr):
     if HOW == SUM:
         made = tl.sum(v, axis)
+    elif v.dtype.is_floating():
+        made = tl.reduce(v, axis, _largest) if HOW == MAX else tl.reduce(v, axis, _smallest)
     elif HOW == MAX:
         made = tl.max(v, axis)
     else:
@@ -161,7 +179,8 @@ def _rows(x, out, rows, n, each, parts, count, start, ACC: tl.constexpr, FIRST: 
 def _columns(x, out, n, inner, each, parts, count, start, ACC: tl.constexpr, FIRST: tl.constexpr,
              PICK: tl.constexpr, LAST: tl.constexpr, AS: tl.constexpr, HOW: tl.constexpr,
              LEAST: tl.constexpr, BITS: tl.constexpr, MEAN: tl.constexpr, ROWS: tl.constexpr,
-             BLOCK: tl.constexpr, STAGES: tl.constexpr):  # fmt: skip
+             BLOCK: tl.constexpr, STAGES: tl.constexpr, EVEN: tl.constexpr):  # fmt: skip
+    """`EVEN`: no tile has anything outside."""
     across = tl.cdiv(inner, BLOCK)
     program = tl.program_id(0).to(tl.int64)
     outer, part = program // across // parts, program // across % parts
@@ -174,14 +193,14 @@ def _columns(x, out, n, inner, each, parts, count, start, ACC: tl.constexpr, FIR
     for at in tl.range(first, last, ROWS, num_stages=STAGES):
         inside = (at + line < last)[:, None] & (column < inner)[None, :]
         where = (outer * n + at + line)[:, None] * inner + column[None, :]
-        v = tl.load(x + where, inside, 0)
+        v = tl.load(x + where) if EVEN else tl.load(x + where, inside, 0)
         lane = _lane(v, ACC, AS, LEAST) if FIRST else v
         if PICK:
             better = inside & (lane > total)
             turn = tl.where(better, ((at - first) // ROWS).to(tl.int32), turn)
             total = tl.where(better, lane, total)
         else:
-            total = _both(total, lane, inside, HOW)
+            total = _both(total, lane, inside, HOW, EVEN)
     if PICK:
         total = _packed(total, first + turn.to(tl.int64) * ROWS + line[:, None])
     made = _along(total, 0, HOW)
@@ -214,13 +233,17 @@ def tile_of_rows(outer: int, n: int, width: int, picks: bool) -> Tile:
     return Tile(max(1, 2048 // block), block, 4, 1)
 
 
-def tile_of_columns(inner: int, width: int, picks: bool) -> Tile:
-    """Return a tile for columns: of narrow elements each thread has some rows of 16 bytes."""
+def tile_of_columns(inner: int, width: int, picks: bool, compares: bool = False) -> Tile:
+    """Return a tile for columns: of narrow elements each thread has some rows of 16 bytes.
+
+    Floats that are compared as such take so little time that fewer warps load faster.
+    """
     across = int(triton.next_power_of_2(inner))
     if width < 4 and across >= 1024 and not picks:
         return Tile(4, 1024, 4, 1)
     block = min(across, 128)
-    return Tile(max(1, 2048 // block), block, 8, 3)
+    warps, stages = (4, 1) if compares and width == 4 else (8, 3)
+    return Tile(max(1, 2048 // block), block, warps, stages)
 
 
 def combined(
@@ -230,6 +253,9 @@ def combined(
     """Return the kernels that combine x, seen as (outer, n, inner) in memory, along n."""
     outer, n, inner = shape
     bits, count, width = x.dtype.itemsize * 8, n, x.dtype.itemsize
+    compares = take == ORDER.value and inner > 1 and bits <= 32 and is_compiled(_columns)
+    if compares:
+        acc, take = torch.float32, PLAIN.value
     kind = torch.int64 if take == WHERE.value else acc  # of parts that were combined
     steps: list[Step] = []
     between: list[Memory] = []
@@ -241,7 +267,7 @@ def combined(
             step = tile.block
             programs = triton.cdiv(outer, tile.rows)
         else:
-            tile = tile_of_columns(inner, width, picks)
+            tile = tile_of_columns(inner, width, picks, compares)
             step = tile.rows
             programs = outer * triton.cdiv(inner, tile.block)
         most = triton.cdiv(n, 4 * step)
@@ -257,6 +283,8 @@ def combined(
                  "PICK": picks, "LAST": last, "AS": take, "HOW": how,
                  "LEAST": least, "BITS": bits, "MEAN": mean, "ROWS": tile.rows,
                  "BLOCK": tile.block, "STAGES": tile.stages}  # fmt: skip
+        if inner > 1:
+            facts["EVEN"] = compares and n % tile.rows == 0 and inner % tile.block == 0
         sizes = [outer, n] if inner == 1 else [n, inner]
         steps.append(Step(_rows if inner == 1 else _columns, programs * parts,
                           [source, target, *sizes, each, parts, count, _start(lane, how)],
@@ -266,10 +294,12 @@ def combined(
         source, n, width = target, parts, kind.itemsize
 
 
-def _start(dtype: torch.dtype, how: int) -> int:
+def _start(dtype: torch.dtype, how: int) -> float:
     """Return what changes nothing."""
     if how == SUM.value:
         return 0
+    if dtype.is_floating_point:
+        return math.inf if how == MIN.value else -math.inf
     return torch.iinfo(dtype).max if how == MIN.value else torch.iinfo(dtype).min
 
 
