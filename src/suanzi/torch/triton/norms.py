@@ -28,6 +28,7 @@ from suanzi.torch.triton.tiles import (
     tiles,
     unit_of,
     warps_of,
+    warps_of_cut,
 )
 from suanzi.torch.ways import Call
 
@@ -197,12 +198,11 @@ def _steps(
     numbers = [float(eps), float(offset)]
     block = block_of(n, target.bits == 32)
     if block:
-        each, warps = tiles(block)
-        unit = unit_of(n, step)
+        each, unit = tiles(block)[0], unit_of(n, step)
         sizes, (first, rest) = [rows, n // unit, step // unit], cut_in_two(block, n)
         one = Step(_rows, triton.cdiv(rows, each), [At(0), *scales, *sizes, *numbers],
                    {**facts, "UNIT": unit, "ROWS": each, "BLOCK": first, "REST": rest},
-                   warps)  # fmt: skip
+                   warps_of_cut(block, first, rest, target.bits == 32))  # fmt: skip
         return Steps(operands, out, [one])
     parts = triton.cdiv(n, PART)
     centred, warps = {"CENTRED": facts["CENTRED"]}, warps_of(PART)

@@ -24,6 +24,7 @@ from suanzi.torch.triton.tiles import (
     tiles,
     unit_of,
     warps_of,
+    warps_of_cut,
 )
 from suanzi.torch.ways import Call
 
@@ -168,13 +169,11 @@ def _steps(call: Call, x: torch.Tensor) -> Steps:
     given, made, tops, sums, top, total = map(At, range(6))
     block = block_of(n, target.bits == 32)
     if block:
-        each, warps = tiles(block)
-        unit = unit_of(n, step)
+        each, unit = tiles(block)[0], unit_of(n, step)
         first, rest = cut_in_two(block, n)
-        warps = tiles(first)[1] if rest and target.bits < 32 else warps
         one = Step(_rows, triton.cdiv(rows, each), [given, made, rows, n // unit, step // unit],
                    {**facts, "UNIT": unit, "ROWS": each, "BLOCK": first, "REST": rest},
-                   warps)  # fmt: skip
+                   warps_of_cut(block, first, rest, target.bits == 32))  # fmt: skip
         return Steps([x], out, [one])
     parts = triton.cdiv(n, PART)
     part, warps = {"BLOCK": PART}, warps_of(PART)

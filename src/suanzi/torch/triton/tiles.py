@@ -44,6 +44,15 @@ def tiles(block: int) -> tuple[int, int]:
     return rows, max(warps_of(rows * block), 4)
 
 
+def warps_of_cut(block: int, first: int, rest: int, wide: bool) -> int:
+    """Return the warps of a program whose rows may be cut in two.
+
+    Rows of 16 bits that are cut have those of the first part: with as many as for the whole block,
+    layer_norm of 5,000 bfloat16 took 1.9 times as long on an H200.
+    """
+    return tiles(first if rest and not wide else block)[1]
+
+
 def unit_of(*sizes: int) -> int:
     """Return the largest of 16, 8, 4, 2, 1 that divides sizes, so that a kernel knows of it."""
     return math.gcd(16, *sizes)
