@@ -24,8 +24,8 @@ from suanzi.torch.triton.launching import launch
 from suanzi.torch.triton.tiles import unit_of
 from suanzi.torch.ways import Call
 
-_BYTES = 8192
-"""Bytes of a tile."""
+_BYTES = 4096
+"""Bytes of a tile, for 4 warps: two vectors of 16 bytes a thread."""
 _MOST = 3
 """Axes that indices may pick from."""
 
