@@ -24,8 +24,9 @@ from suanzi.torch.fast import Plan, planned
 from suanzi.torch.kernels import KERNELS
 from suanzi.torch.tensor import placed
 from suanzi.torch.triton.driver import At, Handle, empty, program
-from suanzi.torch.triton.launching import is_compiled, launch, prepare
+from suanzi.torch.triton.launching import is_compiled, launch, pointer, prepare
 from suanzi.torch.triton.layouts import Laid, laid
+from suanzi.torch.triton.narrow import is_looked_up, is_short
 from suanzi.torch.triton.operations import expression, far, has_table, is_function, trouble
 from suanzi.torch.triton.writing import FLOAT8, KNOWN, Body, Operand, kernel_of, lane_of, written
 from suanzi.torch.ways import Call
@@ -48,7 +49,7 @@ class ElementPlan(Plan):
 
     def __init__(
         self, call: Call, body: Body, given: list[Any], error: Callable[[], StatusError] | None,
-        lookup: Callable[[], torch.Tensor] | None = None,
+        lookup: Callable[[], torch.Tensor] | None = None, many: bool = False,
     ) -> None:  # fmt: skip
         tensors = [x for x in given if isinstance(x, torch.Tensor)]
         shape = broadcast_shapes([tuple(x.shape) for x in tensors])
@@ -56,7 +57,7 @@ class ElementPlan(Plan):
         found = laid(shape, [
             (tuple(x.shape), tuple(x.stride())) if isinstance(x, torch.Tensor) else None
             for x in given
-        ], bool(body.table))  # fmt: skip
+        ], many)  # fmt: skip
         if found is None:
             raise NotImplementedError
         self._laid: Laid = found
@@ -109,7 +110,8 @@ class ElementPlan(Plan):
         ]
         seen += [(_ADDRESSES[self._body.result], True)]
         seen += [("*u8", False)] if self._error else []
-        seen += [("*fp32", True)] if self._table is not None else []
+        if self._table is not None:
+            seen += [(pointer(self._table.dtype), True)]
         seen += [(size, n % 16 == 0) for n in self._rest]
         made = prepare(self._kernel, seen, self._constants, self._index, self._laid.warps)
         self._handles[aligned] = made
@@ -137,9 +139,10 @@ class ElementPlan(Plan):
 
 
 @cache
-def _table(kernel: str, dt: DType, place: torch.device) -> torch.Tensor:
-    """Return the CPU's results for all 65,536 inputs of a 16-bit dtype."""
-    return as_table(_core.run_operator(kernel, [every_16_bits(dt)], dt)[0], place)
+def _table(kernel: str, dt: DType, place: torch.device, looks_up: bool = False) -> torch.Tensor:
+    """Return the CPU's results for all 65,536 inputs of a 16-bit dtype, as kernels read them."""
+    results = _core.run_operator(kernel, [every_16_bits(dt)], dt)[0]
+    return placed(results, place) if looks_up else as_table(results, place)
 
 
 def as_table(results: Any, place: torch.device) -> torch.Tensor:
@@ -182,11 +185,13 @@ def plan_of(
     lookup: Callable[[], torch.Tensor] | None = None,
     within: int = 16,
     far: str = "",
+    looks_up: bool = False,
+    is_short: bool = False,
 ) -> ElementPlan | None:
     """Return the plan of a call, or None where no kernel is.
 
     `lookup` returns the results of 16 bits that are taken `within` so many ULP of float32 of ties,
-    and where `far` is true of the lanes.
+    and where `far` is true of the lanes; everywhere with `looks_up`.
     """
     result, operands, values = call.result.dtype, [], []
     compiled = is_compiled(kernel_of("def kernel():\n    pass\n"))
@@ -220,9 +225,10 @@ def plan_of(
         largest,
         within if lookup else 0,
         far,
+        looks_up,
     )
     try:
-        return ElementPlan(call, body, values, error, lookup)
+        return ElementPlan(call, body, values, error, lookup, bool(lookup) and not is_short)
     except NotImplementedError:
         return None
 
@@ -242,9 +248,12 @@ def elementwise(call: Call, **arguments: Any) -> ElementPlan | None:
     troubles = trouble(op.kernel, dt)
     error = _error(call, op.kernel, list(arguments)[-1]) if troubles else None
     targets = dict.fromkeys(arguments, dt)
-    lookup = partial(_table, op.kernel, dt, call.place) if has_table(op.kernel, dt) else None
-    return plan_of(call, arguments, targets, made, troubles=troubles, error=error, lookup=lookup,
-                   far=far(op.kernel, dt))  # fmt: skip
+    name = op.kernel.removeprefix("extended:")
+    every = is_looked_up(name, dt)
+    lookup = partial(_table, op.kernel, dt, call.place, every)
+    return plan_of(call, arguments, targets, made, troubles=troubles, error=error,
+                   lookup=lookup if has_table(op.kernel, dt) else None, far=far(op.kernel, dt),
+                   looks_up=every, is_short=is_short(name))  # fmt: skip
 
 
 def _error(call: Call, kernel: str, last: str) -> Callable[[], StatusError]:

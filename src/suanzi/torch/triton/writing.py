@@ -60,6 +60,8 @@ class Body:
     operand; 0 if there is none."""
     far: str = ""
     """An expression of the lanes whose results are the table's in any case."""
+    looks_up: bool = False
+    """Whether all results are the table's, which has them in their dtype."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,7 @@ def written(body: Body, pattern: Pattern) -> str:
     inner: list[str] = []
     reads_signs = any(f"{name}(" in body.expression for name in ("has_sign", "with_sign"))
     for j, (operand, strides) in enumerate(zip(body.operands, pattern.strides, strict=True)):
-        inner += _operand(j, operand, _offset(j, strides, indices), body.largest)
+        inner += _operand(j, operand, _offset(j, strides, indices), body)
         if reads_signs and not operand.is_number and operand.source.kind == "float":
             inner += [f"a{j} = signed_as(a{j}, x{j})"]
     if body.trouble:
@@ -246,18 +248,18 @@ def written(body: Body, pattern: Pattern) -> str:
             "tl.store(flag + tl.zeros_like(bad.to(tl.int32)), bad.to(tl.uint8), bad)",
         ]
     stored = rounded("value", body.lane, body.result, body.saturates, body.largest)
-    inner += [f"value = {body.expression}"]
-    if body.table:
-        is_same = body.operands[0].source is body.result
-        index = "x0" if is_same else rounded("a0", body.lane, body.result)
+    if body.looks_up:
+        stored = f"tl.load(table + {_index(body)})"
+    else:
+        inner += [f"value = {body.expression}"]
+    if body.table and not body.looks_up:
         # Lanes take the table's numbers before they are rounded, two at a time; 16 bits are always
         # an index, also of lanes outside.
         inner += [
             f"near = near_tie(value, {body.result.mantissa_bits}, {body.result.exponent_bits}, "
             f"{body.table})",
             *([f"near = near | ({body.far})"] if body.far else []),
-            f"bits16 = {index}.to(tl.uint16, bitcast=True).to(tl.int32)",
-            "value = tl.load(table + bits16, near, value)",
+            f"value = tl.load(table + {_index(body)}, near, value)",
         ]
     inner += [f"tl.store(out + {at}, {stored}, inside)"]
     if pattern.split:
@@ -271,16 +273,25 @@ def written(body: Body, pattern: Pattern) -> str:
     return "\n    ".join([f"def kernel({', '.join(given)}):", *lines]) + "\n"
 
 
-def _operand(j: int, operand: Operand, offset: str, largest: bool) -> list[str]:
+def _index(body: Body) -> str:
+    """Return the position of the result in a table: the bits of the operand."""
+    is_same = body.operands[0].source is body.result
+    index = "x0" if is_same else rounded("a0", body.lane, body.result)
+    return f"{index}.to(tl.uint16, bitcast=True).to(tl.int32)"
+
+
+def _operand(j: int, operand: Operand, offset: str, body: Body) -> list[str]:
     target = operand.target
     if operand.is_number:
         lane = lane_of(target)
         number = f"p{j} != 0" if lane.kind == "bool" else f"p{j}.to({TL[lane]})"
         return [f"a{j} = tl.broadcast_to({number}, inside.shape)"]
-    load = f"tl.load(p{j} + {offset}, inside)"
+    # A table remains in the cache where what is read once leaves it first.
+    once = ', eviction_policy="evict_first"' if body.looks_up else ""
+    load = f"tl.load(p{j} + {offset}, inside{once})"
     if not offset:
         load = f"tl.broadcast_to(tl.load(p{j}), inside.shape)"
-    return [f"x{j} = {load}", f"a{j} = {promoted(f'x{j}', operand.source, target, largest)}"]
+    return [f"x{j} = {load}", f"a{j} = {promoted(f'x{j}', operand.source, target, body.largest)}"]
 
 
 @cache
