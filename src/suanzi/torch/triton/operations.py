@@ -121,6 +121,8 @@ def _function(name: str, dt: DType) -> tuple[str, DType] | None:
     """Return a function; where no table helps, 16 bits and fewer are computed in float64."""
     if name in FAR and has_table(name, dt):
         return f"narrow_{name}(a0)", dtypes.float32
+    if name == "pow" and dt is dtypes.float32:
+        return "power_single(a0, a1)", dt
     if dt.kind != "float" or (INTERPRETED.value and name not in (*_INTERPRETED, "rsqrt")):
         return None
     wide = not has_table(name, dt) and dt.bits < 32
