@@ -32,6 +32,7 @@ and store 1 to it.
 # Each declares kernels of some operators, by being imported.
 from suanzi.torch.triton import (  # noqa: F401
     activations,
+    adding,
     attention,
     attention_back,
     elements,

@@ -42,7 +42,7 @@ def marked(counts, share):
 
 
 @triton.jit
-def _as(x, kind: tl.constexpr):
+def rounded(x, kind: tl.constexpr):
     """Return float64 or float32 rounded to a dtype, also in Triton's interpreter."""
     if kind == tl.bfloat16:
         return to_bf16(odd32(x) if x.dtype == tl.float64 else x)
@@ -159,7 +159,7 @@ def _add_up(losses, shares, out, rows, empty: "fp64", KIND: tl.constexpr, BLOCK:
         total = tl.where(tl.max(rows_that_count, 0) > 0, mean, empty + tl.zeros_like(mean))
     if KIND == 2:
         total = weight
-    tl.store(out, _as(total, out.dtype.element_ty))
+    tl.store(out, rounded(total, out.dtype.element_ty))
 
 
 @triton.jit
@@ -194,7 +194,7 @@ def _entropy_slopes(grad, x, target, weight, counts_of, out, flag, units, steps,
                 w = tl.load(weight + start + column, inside, 0.0).to(tl.float64)
             taken += (w * (each * by)).to(wide)
         made = tl.where(counts, made - taken, 0.0)
-        tl.store(out + row * n + start + column, _as(made, out.dtype.element_ty), inside)
+        tl.store(out + row * n + start + column, rounded(made, out.dtype.element_ty), inside)
 
 
 @triton.jit
@@ -213,7 +213,7 @@ def _picked_slopes(grad, target, weight, counts_of, out, flag, units, ignored, E
     for start in range(0, n, BLOCK):
         made = tl.where(counts & (start + column == safe), taken, 0.0)
         inside = start + column < n
-        tl.store(out + row * n + start + column, _as(made, out.dtype.element_ty), inside)
+        tl.store(out + row * n + start + column, rounded(made, out.dtype.element_ty), inside)
 
 
 # ---- calls ---------------------------------------------------------------------------------------

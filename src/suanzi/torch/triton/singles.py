@@ -162,13 +162,17 @@ def gelu_single(x):
 
 @triton.jit
 def _infinite_power(x, y):
-    """Return x**y in four instructions, where x is 0, infinity, NaN or below 0, or y is NaN."""
+    """Return x**y in five instructions, where x is 0, infinity, NaN or below 0, or y is NaN.
+
+    x is made larger before, as the logarithm takes subnormal numbers for 0.
+    """
     if INTERPRETED:
         return tl.exp2(tl.log2(x) * y)
     else:
         return tl.inline_asm_elementwise(
             """{ .reg .f32 t;
-            lg2.approx.ftz.f32 t, $1;
+            mul.f32 t, $1, 0f4B800000;
+            lg2.approx.ftz.f32 t, t;
             mul.f32 t, t, $2;
             ex2.approx.ftz.f32 $0, t; }""",
             "=f,f,f", [x, y], dtype=tl.float32, is_pure=True, pack=1,

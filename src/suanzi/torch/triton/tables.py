@@ -31,7 +31,7 @@ _MOST = 3
 
 
 @triton.jit
-def _checked(one, n, flag, inside, FROM_END: tl.constexpr):
+def checked(one, n, flag, inside, FROM_END: tl.constexpr):
     """Return an index along an axis; of those out of range 0, and the flag is set."""
     if FROM_END:
         one = tl.where(one < 0, one + n, one)
@@ -45,13 +45,13 @@ def _start(index, inside, at, flag, n0, step0, n1, step1, n2, step2, PICKED: tl.
            FROM_END: tl.constexpr):  # fmt: skip
     """Return where indices point to, in steps of each axis."""
     one = tl.load(index + at * PICKED, inside, 0).to(tl.int64)
-    start = _checked(one, n0, flag, inside, FROM_END) * step0
+    start = checked(one, n0, flag, inside, FROM_END) * step0
     if PICKED > 1:
         one = tl.load(index + at * PICKED + 1, inside, 0).to(tl.int64)
-        start += _checked(one, n1, flag, inside, FROM_END) * step1
+        start += checked(one, n1, flag, inside, FROM_END) * step1
     if PICKED > 2:
         one = tl.load(index + at * PICKED + 2, inside, 0).to(tl.int64)
-        start += _checked(one, n2, flag, inside, FROM_END) * step2
+        start += checked(one, n2, flag, inside, FROM_END) * step2
     return start
 
 
@@ -155,7 +155,7 @@ def _is_dense(x: torch.Tensor, axis: int, picked: int) -> bool:
     return all(x.stride(d) == x.stride(d + 1) * x.shape[d + 1] for d in before)
 
 
-def _indices(x: torch.Tensor) -> torch.Tensor | None:
+def integers(x: torch.Tensor) -> torch.Tensor | None:
     """Return indices that kernels take: no floats, and bits as integers have them."""
     return None if x.dtype is torch.bool or x.is_floating_point() else x
 
@@ -165,7 +165,7 @@ def embedding(
     call: Call, weight: torch.Tensor, indices: torch.Tensor, padding_idx: Any
 ) -> torch.Tensor | None:
     """Return the rows of a table."""
-    at = _indices(indices) if isinstance(indices, torch.Tensor) else None
+    at = integers(indices) if isinstance(indices, torch.Tensor) else None
     if at is None or call.dtypes["weight"] is not call.result.dtype:
         return None
     shape = *indices.shape, weight.shape[1]
@@ -175,7 +175,7 @@ def embedding(
 @fast("gather")
 def gather(call: Call, input: torch.Tensor, index: torch.Tensor) -> torch.Tensor | None:
     """Return what indices point to: the last axis of those of higher rank has coordinates."""
-    at = _indices(index)
+    at = integers(index)
     if at is None or not index.dim():
         return None
     picked = 1 if index.dim() == 1 else index.shape[-1]
@@ -190,7 +190,7 @@ def scatter(
     call: Call, input: torch.Tensor, index: torch.Tensor, updates: torch.Tensor, override: bool
 ) -> torch.Tensor | None:
     """Return the input with updates in rows that indices point to, where no sums are asked for."""
-    at = _indices(index)
+    at = integers(index)
     picked = index.shape[-1] if index.dim() > 1 else 1
     if at is None or not override or not index.dim() or not 0 < picked <= _MOST:
         return None
@@ -221,7 +221,7 @@ def take(
     call: Call, x: torch.Tensor, indices: torch.Tensor, axis: int | None
 ) -> torch.Tensor | None:
     """Return the elements at indices along an axis, which count from the end below 0."""
-    at = _indices(indices)
+    at = integers(indices)
     if at is None or not x.dim() or at.dtype is torch.uint64:
         return None
     along = 0 if axis is None else int(axis) % x.dim()
