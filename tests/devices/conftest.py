@@ -53,3 +53,24 @@ def used() -> Iterator[Counter[str]]:
         yield counts
     for table, old in zip(tables, before, strict=True):
         table.update(old)
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """List the plans of kernels of elements that are made; those of earlier tests are forgotten.
+
+    What a plan computes again is started without Python, and cannot be counted.
+    """
+    from suanzi.torch import repeating
+    from suanzi.torch.triton.elements import ElementPlan
+
+    made: list[object] = []
+    make = ElementPlan.__init__
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        made.append(self)
+
+    monkeypatch.setattr(ElementPlan, "__init__", counted)
+    repeating.plans.clear()
+    return made
