@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.attention import RNG, assert_within, moved_to, numbers, tensor, wide
+from tests.helpers.attention import (
+    EVERY_OPTION,
+    RNG,
+    assert_within,
+    moved_to,
+    numbers,
+    tensor,
+    wide,
+)
 from tests.helpers.devices import (
     HAS_KERNELS,
     KINDS,
@@ -45,33 +53,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(attention, "_FEW", 4)
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "causal": {"causal": True},
-    "causal, from the last key": {"causal": True, "align": "bottom_right", "scale": 0.5},
-    "a window": {"window": (17, 3), "align": "bottom_right"},
-    "a causal window": {"window": (20, -1), "causal": True, "align": "bottom_right"},
-    "a window beyond the keys": {"window": 0, "masked_rows": "nan", "align": "bottom_right"},
-    "a mask": {"mask": RNG.random((18, 37)) > 0.7},
-    "a mask of keys": {"mask": RNG.random(37) > 0.5, "causal": True},
-    "rows without keys": {"mask": np.arange(18)[:, None] > np.arange(37), "masked_rows": "nan"},
-    "a soft cap": {"softcap": 1.5, "scale": 0.8, "causal": True},
-    "a scale below 0": {"scale": -0.7},
-}
-
-
 @without_kernels
 def test_in_the_interpreter() -> None:
     assert_passes_in_the_interpreter(__file__)
 
 
 @with_kernels
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [(kind, one) for i, one in enumerate(OPTIONS.values())
-     for kind in ("float32", ("bfloat16", "float16")[i % 2])],
-    ids=[f"{name}-{i}" for name in OPTIONS for i in range(2)],
-)  # fmt: skip
+@EVERY_OPTION
 def test_options(
     device: str, used: Counter[str], small: None, kind: str, options: dict[str, Any]
 ) -> None:

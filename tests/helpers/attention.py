@@ -6,6 +6,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 import suanzi as sz
 
@@ -46,3 +47,26 @@ def assert_within(found: Any, bound: Any, name: str = "") -> None:
         good = (off <= bound.error) | (found == bound.value)
     good |= np.isnan(found) & np.isnan(bound.value)
     assert good.all(), (name, off[~good], bound.error[~good], bound.value[~good])
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "causal": {"causal": True},
+    "causal, from the last key": {"causal": True, "align": "bottom_right", "scale": 0.5},
+    "a window": {"window": (17, 3), "align": "bottom_right"},
+    "a causal window": {"window": (20, -1), "causal": True, "align": "bottom_right"},
+    "a window beyond the keys": {"window": 0, "masked_rows": "nan", "align": "bottom_right"},
+    "a window without keys": {"window": 0, "masked_rows": "nan"},
+    "a mask": {"mask": RNG.random((18, 37)) > 0.7},
+    "a mask of keys": {"mask": RNG.random(37) > 0.5, "causal": True},
+    "rows without keys": {"mask": np.arange(18)[:, None] > np.arange(37), "masked_rows": "nan"},
+    "a soft cap": {"softcap": 1.5, "scale": 0.8, "causal": True},
+    "a scale below 0": {"scale": -0.7},
+}
+EVERY_OPTION = pytest.mark.parametrize(
+    ("kind", "options"),
+    [(kind, one) for i, one in enumerate(OPTIONS.values())
+     for kind in ("float32", ("bfloat16", "float16")[i % 2])],
+    ids=[f"{name}-{i}" for name in OPTIONS for i in range(2)],
+)  # fmt: skip
+"""Options for 18 queries and 37 keys."""
