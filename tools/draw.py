@@ -7,6 +7,7 @@ read on dark pages. Terminal pictures run their command; the others are made fro
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
 import sys
@@ -237,11 +238,15 @@ def terminal(title: str, *commands: list[str], zh: bool, folder: Path, most: int
     from rich.text import Text
 
     console = Console(record=True, width=100, file=StringIO(), force_terminal=True)
+    own = os.path.dirname(
+        sys.executable
+    )  # an environment's commands, also where it is not activated
+    there = os.environ | {"PATH": os.pathsep.join((own, os.environ.get("PATH", "")))}
     for command in commands:
         if zh and command[0] == "suanzi":
             command = [*command, "--lang", "zh"]
         console.print(Text(f"$ {' '.join(command)}", style="bold"))
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=there)
         lines = re.sub(r"[;；] ?[\d.]+ [s秒]$", "", done.stdout, flags=re.M).splitlines()
         for line in lines[:most]:
             console.print(Text(line, style=_style(line)))

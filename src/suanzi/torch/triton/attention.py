@@ -11,8 +11,9 @@ from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import Plan, fast, planned
 from suanzi.torch.triton.attending import LOG2E, attend, combine
+from suanzi.torch.triton.driver import At
 from suanzi.torch.triton.launching import Plain
-from suanzi.torch.triton.steps import At, Memory, Step, Steps
+from suanzi.torch.triton.steps import Memory, Step, Steps
 from suanzi.torch.triton.tiles import FLOATS
 from suanzi.torch.ways import Call
 

@@ -17,7 +17,8 @@ from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast
 from suanzi.torch.triton import norms
-from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
+from suanzi.torch.triton.driver import At
+from suanzi.torch.triton.steps import Memory, Step, Steps, made_of
 from suanzi.torch.triton.tiles import FLOATS, PART, block_of, tiles, unit_of, warps_of
 from suanzi.torch.ways import Call
 

@@ -14,8 +14,9 @@ import triton.language as tl
 from suanzi import dtypes
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import planned
+from suanzi.torch.triton.driver import At
 from suanzi.torch.triton.lanes import INTERPRETED, from_bf16, to_bf16
-from suanzi.torch.triton.steps import At, Memory, Step, Steps
+from suanzi.torch.triton.steps import Memory, Step, Steps
 from suanzi.torch.ways import Call
 
 MOST = 512

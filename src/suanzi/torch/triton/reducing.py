@@ -24,8 +24,9 @@ from suanzi.ops.reduction_modes import (
 )
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import planned
+from suanzi.torch.triton.driver import At
 from suanzi.torch.triton.launching import is_compiled
-from suanzi.torch.triton.steps import At, Memory, Step, Steps
+from suanzi.torch.triton.steps import Memory, Step, Steps
 from suanzi.torch.triton.tiles import ACCUMULATORS
 from suanzi.torch.ways import Call
 

@@ -10,9 +10,10 @@ import triton.language as tl
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
+from suanzi.torch.triton.driver import At
 from suanzi.torch.triton.lanes import from_bf16, to_bf16
 from suanzi.torch.triton.launching import Plain
-from suanzi.torch.triton.steps import At, Memory, Step, Steps
+from suanzi.torch.triton.steps import Memory, Step, Steps
 from suanzi.torch.triton.tiles import FLOATS
 from suanzi.torch.ways import Call
 

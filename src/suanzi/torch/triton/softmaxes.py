@@ -14,7 +14,8 @@ import triton.language as tl
 from suanzi.torch.casts import cast
 from suanzi.torch.dtypes import TORCH
 from suanzi.torch.fast import fast, planned
-from suanzi.torch.triton.steps import At, Memory, Step, Steps, made_of
+from suanzi.torch.triton.driver import At
+from suanzi.torch.triton.steps import Memory, Step, Steps, made_of
 from suanzi.torch.triton.tiles import (
     FLOATS,
     PART,

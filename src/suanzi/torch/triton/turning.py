@@ -7,7 +7,8 @@ import triton
 import triton.language as tl
 
 from suanzi.torch.fast import planned
-from suanzi.torch.triton.steps import At, Memory, Step, Steps
+from suanzi.torch.triton.driver import At
+from suanzi.torch.triton.steps import Memory, Step, Steps
 from suanzi.torch.ways import Call
 
 _TILE = 64
