@@ -404,7 +404,7 @@ ActivationKernels make_table() {
   k.of_bfloats[static_cast<std::size_t>(Activation::name)] = loop_of_bfloats<Functor<name>, inputs, outputs>();   \
   if constexpr (inputs == 1)                                                                                      \
     k.unary[static_cast<std::size_t>(Activation::name)] = [](const void* in, void* out, std::size_t n) {          \
-      const f64 defaults[] = {__VA_ARGS__ __VA_OPT__(, ) 0};                                                      \
+      const ActivationParameters defaults = {__VA_ARGS__};                                                        \
       unary_loop_of<&activation_loop<Functor<name>, 1, 1, f64>, is_half_near_0(#name)>(in, out, n, defaults);     \
     };
 #include "kernels/nn_activations.def"

@@ -1,6 +1,8 @@
 // native/kernels/nn_activations.h: the table of activations and their gradients.
 #pragma once
 
+#include <array>
+
 #include "kernels/function_tables.h"
 
 namespace suanzi {
@@ -13,8 +15,12 @@ enum class Activation : std::uint8_t {
 };
 inline constexpr std::size_t activation_count = static_cast<std::size_t>(Activation::count);
 
+// Always as many numbers as the activation with most of them has, since the loops copy all.
+using ActivationParameters = std::array<double, 2>;
+
 // n elements of each of its dense inputs to each of its dense outputs, which may not overlap.
-using ActivationLoop = void (*)(const void* const* in, void* const* out, std::size_t n, const double* parameters);
+using ActivationLoop = void (*)(const void* const* in, void* const* out, std::size_t n,
+                                const ActivationParameters& parameters);
 
 struct ActivationKernels {
   ActivationLoop loops[activation_count][2];    // of f32, of f64

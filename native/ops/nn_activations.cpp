@@ -26,14 +26,14 @@ SUANZI_BY_LEVEL(ActivationKernels, activation_kernels)
 namespace {
 
 constexpr Cost CHEAP = Cost::cheap, EXPENSIVE = Cost::expensive;
-constexpr int most_inputs = 3, most_outputs = 2, most_parameters = 2;
+constexpr int most_inputs = 3, most_outputs = 2;
 
 struct Row {
   std::string_view name;
   int inputs, outputs;
   Cost cost;
   int parameters;
-  double defaults[most_parameters];
+  ActivationParameters defaults;
 };
 template <class... T>
 constexpr Row row(const char* name, int inputs, int outputs, Cost cost, T... defaults) {
@@ -47,12 +47,13 @@ constexpr Row rows[] = {
 
 constexpr std::size_t index(Activation kind) { return static_cast<std::size_t>(kind); }
 
-bool are_defaults(std::size_t kind, const double* parameters) {
-  return std::equal(parameters, parameters + rows[kind].parameters, rows[kind].defaults);
+bool are_defaults(std::size_t kind, const ActivationParameters& parameters) {
+  return parameters == rows[kind].defaults;
 }
 
 // What is known of all arguments of a 16-bit format or a byte; null where that is computed.
-const std::byte* known_results(std::size_t kind, std::int64_t size, Dtype dtype, const double* parameters) {
+const std::byte* known_results(std::size_t kind, std::int64_t size, Dtype dtype,
+                               const ActivationParameters& parameters) {
   const ActivationKernels& k = activation_kernels();
   const Layer& layer = layer_of(dtype);
   bool pays = rows[kind].cost == EXPENSIVE || item(dtype) == 1;
@@ -68,7 +69,7 @@ struct Blocks {
   const Loop& loop;
   Dtype dtype;
   std::byte* const* out;
-  const double* parameters;
+  const ActivationParameters& parameters;
 
   void run() const {
     const Kernels& k = kernels();
@@ -79,7 +80,7 @@ struct Blocks {
     ActivationLoop brief = dtype == Dtype::bfloat16 ? activation_kernels().of_bfloats[kind] : nullptr;
     ActivationLoop loops = brief ? brief : activation_kernels().loops[kind][is_double];
     Unary unary = in_double && are_defaults(kind, parameters) ? activation_kernels().unary[kind] : nullptr;
-    auto compute = [&](const void* const* in, void* const* to, std::size_t n, const double* parameters) {
+    auto compute = [&](const void* const* in, void* const* to, std::size_t n, const ActivationParameters& parameters) {
       if (unary) unary(in[0], to[0], n);
       else loops(in, to, n, parameters);
     };
@@ -125,14 +126,15 @@ struct Blocks {
   }
 };
 
-void run(std::size_t kind, const Loop& loop, Dtype dtype, std::byte* const* out, const double* parameters) {
+void run(std::size_t kind, const Loop& loop, Dtype dtype, std::byte* const* out,
+         const ActivationParameters& parameters) {
   if (const std::byte* results = known_results(kind, loop.size, dtype, parameters))
     return run_lookup(loop, results, out[0]);
   Blocks{kind, loop, dtype, out, parameters}.run();
 }
 
 // Null and an exception where there is no memory; null alone where the shapes do not go together.
-PyObject* compute(std::size_t kind, const Operand* operands, const double* parameters) {
+PyObject* compute(std::size_t kind, const Operand* operands, const ActivationParameters& parameters) {
   const Row& row = rows[kind];
   Dtype dtype = operands[0].dtype;
   Together together(operands, row.inputs);
@@ -171,7 +173,7 @@ bool read_approximate(PyObject* given, std::size_t& kind) {
 }
 
 // What comes after the tensors: a number each, where any will do, or `approximate`.
-bool read_parameters(PyObject* const* args, Py_ssize_t count, std::size_t& kind, double* parameters) {
+bool read_parameters(PyObject* const* args, Py_ssize_t count, std::size_t& kind, ActivationParameters& parameters) {
   std::string_view name = rows[kind].name;
   if (name.substr(0, 4) == "gelu" || name.substr(0, 5) == "geglu") return count == 1 && read_approximate(args[0], kind);
   bool any_number = name.substr(0, 10) == "leaky_relu" || name.substr(0, 3) == "elu";
@@ -189,7 +191,7 @@ PyObject* fast(PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Py_ssize_t named = keywords ? PyTuple_GET_SIZE(keywords) : 0;
   if (count < inputs || named > 1) return nullptr;
   if (named && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "approximate")) return nullptr;
-  double parameters[most_parameters] = {rows[kind].defaults[0], rows[kind].defaults[1]};
+  ActivationParameters parameters = rows[kind].defaults;
   if (count + named > inputs && !read_parameters(args + inputs, count + named - inputs, kind, parameters))
     return nullptr;
   Operand operands[most_inputs];
@@ -230,8 +232,8 @@ nb::object activation(const std::string& name, const std::vector<nb::handle>& te
     if (!read_tensor(tensors[i].ptr()) || !read_operand(tensors[i].ptr(), operands[i]) ||
         !facts(operands[i].dtype).is_float() || operands[i].dtype != operands[0].dtype)
       throw nb::value_error("not tensors of one float dtype");
-  double given[most_parameters] = {};
-  std::copy(parameters.begin(), parameters.end(), given);
+  ActivationParameters given = {};
+  std::copy(parameters.begin(), parameters.end(), given.begin());
   PyObject* made = compute(kind, operands, given);
   if (!made && !PyErr_Occurred()) throw nb::value_error("shapes that do not go together");
   return raise_or(made);

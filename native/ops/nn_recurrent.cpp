@@ -114,7 +114,7 @@ class Forward {
       void* gated = c.lanes.target(to, room[0]);
       const void* in[] = {made};
       void* const out[] = {gated};
-      const double none[2] = {};
+      const ActivationParameters none = {};
       c.activation(Activation::silu)(in, out, static_cast<std::size_t>(count), none);
       made = gated;
     }
@@ -199,7 +199,7 @@ class Backward {
       loops.convolve[lane](of, w, b, room[middle]);
       const void* in[] = {g, room[middle]};
       void* const out[] = {room[made]};
-      const double none[2] = {};
+      const ActivationParameters none = {};
       c.activation(Activation::silu_bwd)(in, out, static_cast<std::size_t>(count), none);
       g = room[made];
     }
