@@ -21,6 +21,12 @@
 #include <sys/mman.h>
 #endif
 
+// Large blocks are pages of the system, but not under the sanitizer: its own allocator surrounds a block with memory
+// out of bounds, and refuses what is too large.
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define SUANZI_MAPS_PAGES
+#endif
+
 // Under the sanitizer the rest of a block behind the data is out of bounds, and nothing is kept, so
 // that it sees every use of memory that was freed.
 #if defined(__SANITIZE_ADDRESS__)
@@ -74,7 +80,7 @@ std::size_t default_bound() noexcept {
 #endif
 }
 
-#if defined(__linux__)
+#if defined(SUANZI_MAPS_PAGES)
 constexpr bool can_map = true;
 
 // Pages of nobody else, from the start of a huge page on, which take no memory before they are touched.
@@ -97,7 +103,7 @@ constexpr bool can_map = false;
 bool is_mapping(std::size_t bytes) noexcept { return can_map && bytes >= huge_page; }
 
 void* from_system(std::size_t bytes) noexcept {
-#if defined(__linux__)
+#if defined(SUANZI_MAPS_PAGES)
   if (is_mapping(bytes)) return map_pages(bytes);
 #endif
   // x86 takes a read for one of what was just written where the addresses agree in their last 12 bits, and waits: of
@@ -112,7 +118,7 @@ void* from_system(std::size_t bytes) noexcept {
 }
 
 void to_system(void* block, [[maybe_unused]] std::size_t bytes) noexcept {
-#if defined(__linux__)
+#if defined(SUANZI_MAPS_PAGES)
   if (is_mapping(bytes)) {
     munmap(block, bytes);
     return;

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
 import pytest
+
+from helpers.sanitizers import needs_a_limit
 
 # Views of one element, so that nothing but results is large; the limit is the child's own.
 CHILD = """
@@ -41,10 +42,7 @@ xp.linalg.matrix_power(a, 3); xp.linalg.matrix_norm(a); xp.fft.fft(a); xp.fft.rf
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set as Linux has it")
-@pytest.mark.skipif(
-    "libasan" in os.environ.get("LD_PRELOAD", ""),
-    reason="AddressSanitizer dies where it gets no memory for itself",
-)
+@needs_a_limit
 def test_no_memory_for_the_result() -> None:
     calls = [call.strip() for line in CALLS.split("\n") for call in line.split(";") if call.strip()]
     assert len(calls) == 47
@@ -82,10 +80,7 @@ for call in CALLS:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set as Linux has it")
-@pytest.mark.skipif(
-    "libasan" in os.environ.get("LD_PRELOAD", ""),
-    reason="AddressSanitizer dies where it gets no memory for itself",
-)
+@needs_a_limit
 def test_no_memory_beside_the_result() -> None:
     calls = ["xp.sort(x)", "xp.argsort(x)", "xp.unique_all(x)", "xp.argsort(z)"]
     done = subprocess.run(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.memory_cases import NOTHING_ALLOCATED, calls
+from helpers.sanitizers import needs_a_limit
 from suanzi.standard import interfaces
 from suanzi.status import Status
 
@@ -45,6 +46,7 @@ sys.exit(bool(wrong))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and read as Linux has it")
+@needs_a_limit
 def test_every_operator_under_a_limit() -> None:
     tests = Path(__file__).parent.parent
     command = [sys.executable, "-c", PROGRAM, str(tests)]

@@ -15,6 +15,7 @@ import pytest
 
 from helpers.memory_cases import calls
 from helpers.model_memory_cases import model_calls
+from helpers.sanitizers import needs_a_limit
 
 PROGRAM = Path(__file__).parents[1] / "helpers" / "limited_call.py"
 LAPACK = "lu cholesky qr svd eig solve lstsq inverse".split()
@@ -22,12 +23,11 @@ LIBRARIES = [*LAPACK, "matmul", "dot", "linear", "fft_c2c", "fft_r2c", "fft_c2r"
 EVERY = bool(os.environ.get("SUANZI_ALL_LIMITS"))
 ROOMS = ["0.1", "1", "8", "40", "120", "300"]  # MiB
 NAMES = sorted({**calls(3), **model_calls(3)})
-SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 SAMPLE = sorted({*LIBRARIES, *NAMES[::12]})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and read as Linux has it")
-@pytest.mark.skipif(SANITIZED, reason="AddressSanitizer dies where it gets no memory for itself")
+@needs_a_limit
 @pytest.mark.parametrize("temperature", ["cold", "warm", "full"])
 @pytest.mark.parametrize("n", [20, 300])
 def test_no_death_and_no_hang(temperature: str, n: int) -> None:
