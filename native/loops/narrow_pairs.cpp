@@ -58,8 +58,8 @@ void settle_powers(const NumberPairs& of, double* powers, std::size_t n) {
     if ((bits & (last - 1)) > 2 * near || powers[i] == 0 || !std::isfinite(powers[i])) continue;
     double x = of.x[i * of.step_x], y = of.y[i * of.step_y];
     double found = std::bit_cast<double>(bits & ~(last - 1));
-    if (y != 0 && x != 0 && std::isfinite(x) && std::isfinite(y) && is_power(std::fabs(x), y, std::fabs(found)))
-      powers[i] = found;
+    if (found == 0 || y == 0 || x == 0 || !std::isfinite(x) || !std::isfinite(y)) continue;
+    if (is_power(std::fabs(x), y, std::fabs(found))) powers[i] = found;
   }
 }
 
