@@ -16,7 +16,7 @@ namespace suanzi {
 // The kernels for a type, or null.
 template <class T>
 const FactorKernels<T>* factor_kernels() {
-#if defined(__x86_64__)
+#if defined(SUANZI_X86_LEVELS)
   if constexpr (!is_complex<T>)
     if (kernels().products->tiles) {
       if constexpr (sizeof(T) == 4) return &avx512_factor_kernels().f32;
