@@ -170,3 +170,12 @@ def test_an_infinite_part_of_a_mean_does_not_spoil_the_other(dtype: str) -> None
         found = sz.to_sparse(dense).reduce("MEAN", axis).to_dense()
         assert found.tolist() == sz.reduce(dense, "MEAN", axis).tolist()
         assert not np.isnan(sz.imag(found).numpy()).any()
+
+
+def test_exact_sums_are_refused() -> None:
+    x = sz.to_sparse(sz.tensor([[1.0, 0.0], [0.0, 2.0]]))
+    assert sz.reduce(x, accumulate="default").item() == 3
+    with pytest.raises(sz.TypeMismatch, match=r"'exact', which sparse tensors do not have"):
+        sz.reduce(x, accumulate="exact")
+    with pytest.raises(sz.InvalidArgument, match="accumulate is None; it is one of"):
+        sz.reduce(x, accumulate=None)  # type: ignore[arg-type]

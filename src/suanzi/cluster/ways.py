@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from suanzi.ops.reduction_exact import without_accumulate
 from suanzi.registry import FUNCTIONS, NAMESPACES, REGISTRY, Operator
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import TypeMismatch
@@ -77,11 +78,12 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     except TypeError as error:
         raise TypeError(f"{op.title}: {error}") from None
     bound.apply_defaults()
-    if bound.arguments.pop("accumulate", "default") != "default":
-        raise TypeMismatch(
-            f"{op.title}: accumulate is 'exact', which tensors of blocks do not have. Gather them "
-            "first, with x.to_host(), if they fit this machine's memory."
-        )
+    without_accumulate(
+        op,
+        bound.arguments,
+        "tensors of blocks",
+        "Gather them first, with x.to_host(), if they fit this machine's memory.",
+    )
     if any(map(_is_quantised, bound.arguments.values())):
         return METHODS.with_quantized(op, WAYS[name], bound.arguments)
     return WAYS[name](op, **bound.arguments)

@@ -7,7 +7,7 @@ the result is the nearest number to the exact one, whatever the order of the ele
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 from suanzi import _core
 from suanzi._hints import nearest, shown
@@ -39,6 +39,12 @@ def is_exact(op: Operator, accumulate: Accumulate, dtype: DType) -> bool:
             "out, or cast the input."
         )
     return accumulate == "exact"
+
+
+def without_accumulate(op: Operator, arguments: dict[str, Any], tensors: str, fix: str) -> None:
+    """Take `accumulate` out of the arguments for tensors that have no exact sums."""
+    if is_exact(op, arguments.pop("accumulate", "default"), float64):
+        raise TypeMismatch(f"{op.title}: accumulate is 'exact', which {tensors} do not have. {fix}")
 
 
 def exact_reduction(x: Tensor, kind: int, axes: list[int], shape: tuple[int, ...]) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from suanzi.ops.query import shape_tensor
+from suanzi.ops.reduction_exact import without_accumulate
 from suanzi.registry import NAMESPACES, REGISTRY, Operator
 from suanzi.sparse.forms import elementwise, reduction, shapes
 from suanzi.sparse.forms import products as product
@@ -98,6 +99,9 @@ def _ordered(op: Operator, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict
         given = signature_of(op.function).bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{op.title}: {error}") from None
+    without_accumulate(
+        op, given.arguments, "sparse tensors", "Convert them to dense ones first, with to_dense()."
+    )
     if FORMS.get(op.key) in _BY_PLACE:
         return given.args, given.kwargs
     return (), given.arguments
