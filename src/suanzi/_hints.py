@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
+
+_LONGEST, _MOST = 200, 10_000
+"""Letters of a name, and names, that are compared: the time grows as the square of the letters."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -14,9 +18,24 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["mindspore", "torch"])
     ''
     """
-    by_lower = {candidate.lower(): candidate for candidate in known}
+    if len(name) > _LONGEST:
+        return ""
+    some = (candidate for candidate in islice(known, _MOST) if len(candidate) <= _LONGEST)
+    by_lower = {candidate.lower(): candidate for candidate in some}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return f" Did you mean '{by_lower[near[0]]}'?" if near else ""
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text without its middle if it is longer than `most`.
+
+    >>> cut("a" * 50 + "b" * 50, 40)
+    'aaaaaaaaaaaaaaaaaaaa (60 more characters) bbbbbbbbbbbbbbbbbbbb'
+    """
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]} ({len(text) - 2 * half:,} more characters) {text[-half:]}"
 
 
 def way_to_the_host(x: object) -> str:

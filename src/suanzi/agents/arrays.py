@@ -114,7 +114,7 @@ def _read_file(path: str, dtype: str | None) -> Array:
         made = npy.load(path)
     except OSError as error:
         raise InvalidArgument(f"truth: {path!r} cannot be read: {error.strerror}.") from None
-    except StatusError as error:
+    except (StatusError, ValueError) as error:  # a path may have a zero byte
         raise InvalidArgument(f"truth: {path!r}: {error}") from None
     if isinstance(made, dict):
         raise InvalidArgument(f"truth: {path!r} has several arrays; give an .npy file with one.")
@@ -181,6 +181,7 @@ def _write(file: str, x: Array) -> str:
         raise InvalidArgument(f"truth: output is {file!r}; its name must end in .npy.")
     try:
         npy.save(str(path), tensor(x))
-    except OSError as error:
-        raise InvalidArgument(f"truth: cannot write to {file!r}: {error.strerror}.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InvalidArgument(f"truth: cannot write to {file!r}: {why}.") from None
     return file

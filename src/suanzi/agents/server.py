@@ -7,23 +7,28 @@ a kernel does, or how much memory an answer takes, does not end the server.
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from inspect import signature
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import mcp.types
 from anyio.abc import Process
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from pydantic import ValidationError
 
 from suanzi import __version__
-from suanzi._hints import nearest
+from suanzi._hints import cut, nearest
 from suanzi._text import printable
 from suanzi.agents.tools import SECONDS, Answer, Tool, check, tools
+from suanzi.agents.wire import Answers, Requests
 from suanzi.status import InvalidArgument, StatusError
 
 INSTRUCTIONS = (
@@ -31,6 +36,13 @@ INSTRUCTIONS = (
     "yourself. truth gives the exact answer for given inputs. explain shows which dtype operands "
     "are promoted to in a framework, and why."
 )
+_LONGEST_WORDS = 2000
+"""Characters of an error: a call may be as long as it likes, and is not repeated whole."""
+_NO_UNICODE = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which mcp cannot write; a kernel may say them."""
+_AT_ONCE = 16
+"""Calls that have a process at the same time; others wait."""
+_limits = anyio.lowlevel.RunVar[anyio.CapacityLimiter]("limits")
 _ENDING_SECONDS = 10.0
 """How long a process that is to end has for ending what it started."""
 
@@ -42,8 +54,39 @@ def serve() -> None:
 
 async def _serve() -> None:
     server = _server()
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    with _standard_streams() as (given, taken):
+        answers = Answers(taken)
+        requests: Any = Requests(given, _is_request, answers)
+        async with stdio_server(requests, cast(Any, answers)) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+
+@contextmanager
+def _standard_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Give standard input and output to the protocol alone: what else is printed is no message."""
+    sys.stdout.flush()
+    kept = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    try:
+        yield os.fdopen(kept[0], "rb"), os.fdopen(kept[1], "wb")
+    finally:
+        for number, descriptor in enumerate(kept):
+            os.dup2(descriptor, number)
+
+
+def _is_request(line: str) -> bool:
+    """Say whether mcp reads a line as a request; raise ValueError where it cannot read it."""
+    adapter = getattr(mcp.types, "jsonrpc_message_adapter", None)
+    try:
+        if adapter is not None:
+            return isinstance(adapter.validate_json(line, by_name=False), mcp.types.JSONRPCRequest)
+        found: Any = mcp.types.JSONRPCMessage.model_validate_json(line)
+        return isinstance(found.root, mcp.types.JSONRPCRequest)
+    except ValidationError as error:
+        raise ValueError(error.errors(include_url=False)[0]["msg"]) from None
 
 
 def _server() -> Any:
@@ -83,10 +126,13 @@ async def _result(name: str, arguments: dict[str, Any]) -> Any:
         data, text = await call(name, arguments)
     except Exception as error:
         words = str(error) if isinstance(error, StatusError) else f"{type(error).__name__}: {error}"
+        words = printable(cut(words, _LONGEST_WORDS))
         return mcp.types.CallToolResult.model_validate(
-            {"content": [{"type": "text", "text": printable(words)}], "isError": True}
+            {"content": [{"type": "text", "text": words}], "isError": True}
         )
-    said = (text, json.dumps(data, ensure_ascii=False))
+    written = _NO_UNICODE.sub("\ufffd", json.dumps(data, ensure_ascii=False))
+    data, text = json.loads(written), _NO_UNICODE.sub("\ufffd", text)
+    said = (text, written)
     return mcp.types.CallToolResult.model_validate(
         {"content": [{"type": "text", "text": one} for one in said], "structuredContent": data}
     )
@@ -104,7 +150,16 @@ async def call(name: str, arguments: Mapping[str, Any]) -> Answer:
     if not tool.apart:
         found: Answer = await anyio.to_thread.run_sync(tool.call, arguments)
         return found
-    return await _apart(tool, arguments)
+    async with _limit():
+        return await _apart(tool, arguments)
+
+
+def _limit() -> anyio.CapacityLimiter:
+    try:
+        return _limits.get()
+    except LookupError:
+        _limits.set(anyio.CapacityLimiter(_AT_ONCE))
+        return _limits.get()
 
 
 async def _apart(tool: Tool, arguments: Mapping[str, Any]) -> Answer:

@@ -87,7 +87,7 @@ def explain(arguments: Arguments) -> Answer:
     operands = [typed_operand(x) if isinstance(x, str) else x for x in arguments["operands"]]
     rules, op, like = (arguments.get(name) for name in ("rules", "op", "like"))
     names = rule_sets() if rules == "all" else (rules or DEFAULT).split(",")
-    chosen = [rules_or_file(name) for name in names if name.strip()]
+    chosen = [rules_or_file(name) for name in dict.fromkeys(names) if name.strip()]
     if not chosen:
         raise InvalidArgument(f"explain: rules is {rules!r}; name one of {', '.join(rule_sets())}.")
     if like is None and len(chosen) > 1:
@@ -232,7 +232,7 @@ def tools() -> tuple[Tool, ...]:
             _object(
                 ("operands",),
                 operands={
-                    "type": "array", "minItems": 1,
+                    "type": "array", "minItems": 1, "maxItems": 1000,
                     "items": {"type": ["string", "number", "boolean"]},
                     "description": "A list of dtypes ('int32', 'bf16'), 0-d tensors ('0d:f32'), "
                     "Python numbers (2.5) or 'py:int'.",
