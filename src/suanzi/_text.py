@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -78,6 +79,20 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() or c == " " else c.encode("unicode_escape").decode() for c in text
     )
+
+
+def ending(code: int) -> str:
+    """Say how a process ended.
+
+    >>> ending(-11), ending(7)
+    ('signal SIGSEGV', 'exit status 7')
+    """
+    if code >= 0:
+        return f"exit status {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"
 
 
 # What XML 1.0 cannot hold, not even escaped; compiled when it is used, as that takes long.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.blaming.test_planted import python_of_torch, run
 
+from suanzi.blaming.runs import read_run
 from suanzi.cli import main
 
 
@@ -50,7 +51,7 @@ def test_threads_that_a_program_leaves_are_waited_for(
     program.write_text(THREAD)
     assert main(["blame", str(program), "--python", python_of_torch(), "--json"]) == 0
     data = json.loads(capfd.readouterr().out)
-    assert data["judged"] == 2
+    assert data["judged"] == 4
 
 
 POOL = """
@@ -87,6 +88,33 @@ def test_a_process_that_is_killed_is_reported(
     error = capfd.readouterr().err
     assert "SIGSEGV ended" in error
     assert "program.py" in error.partition("SIGSEGV")[0]  # by faulthandler
+
+
+SCATTERS = """
+import os, torch
+for number in range(3, 1024):
+    try:
+        os.write(number, b"garbage")
+    except OSError:
+        continue
+torch.ones(3).tanh()
+os.closerange(3, 4096)
+os.chdir("/")
+torch.ones(3).exp()
+"""
+
+
+def test_a_report_and_a_run_have_no_descriptor(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(SCATTERS)
+    monkeypatch.chdir(tmp_path)
+    given = ["blame", "program.py", "--python", python_of_torch(), "--json", "--record", "run.gz"]
+    assert main(given) == 0
+    assert json.loads(capfd.readouterr().out)["judged"] == 4
+    run = read_run(str(tmp_path / "run.gz"))
+    assert [call["op"].rpartition(".")[2] for call in run.calls][-2:] == ["tanh", "exp"]
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_program_runs(

@@ -62,6 +62,18 @@ class Shouts(Whole):
         print("x" * 2_000_000, file=sys.stderr)
 
 
+class Scatters(Whole):
+    """Writes to descriptors that it takes for its own, and closes them."""
+
+    def misbehave(self) -> None:
+        for number in range(3, 20):
+            try:
+                os.write(number, b"garbage\n")
+            except OSError:
+                continue
+        os.closerange(3, 20)
+
+
 class Moves(Whole):
     def misbehave(self) -> None:
         os.chdir("/")
@@ -163,7 +175,7 @@ class ListsWhatIsMissing(Whole):
 
 def _to_the_kit(text: bytes) -> None:
     """Write where only answers are to stand."""
-    for stream in range(3, 20):
+    for stream in map(int, os.listdir("/proc/self/fd")):
         try:
             found = os.readlink(f"/proc/self/fd/{stream}")
         except OSError:

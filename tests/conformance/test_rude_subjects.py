@@ -44,7 +44,9 @@ def said(name: str, timeout: float = 20.0) -> Answer | Unanswered:
         return one.ask(call())
 
 
-@pytest.mark.parametrize("name", ["Reads", "Forks", "Shouts", "Moves", "Chatters", "Whole", "Odd"])
+@pytest.mark.parametrize(
+    "name", ["Reads", "Forks", "Shouts", "Scatters", "Moves", "Chatters", "Whole", "Odd"]
+)
 def test_what_does_no_harm_is_answered(name: str) -> None:
     with subject(name) as one:
         first, second = one.ask(call()), one.ask(call())

@@ -159,3 +159,66 @@ def test_files_of_processes_that_were_killed(tmp_path: Path) -> None:
     (tmp_path / "calls.jsonl.13").write_text(lines(None, 0, call(0, 99)))
     with pytest.raises(InvalidArgument, match="is not a file of calls"):
         read_processes(path)
+
+
+ENDS = {
+    "os.kill(os.getpid(), 11)": "it ended with signal SIGSEGV",
+    "os.kill(os.getpid(), 9)": "it ended with signal SIGKILL",
+    "os.kill(os.getpid(), 15)": "it ended with signal SIGTERM",
+    "os.kill(os.getpid(), 40)": "it ended with signal 40",
+    "os.abort()": "it ended with signal SIGABRT",
+    "os._exit(7)": "it ended with exit status 7",
+    "os._exit(0)": "it ended without a message, with exit status 0",
+    "atexit.register(os._exit, 9)": "it ended with exit status 9",
+    "atexit.register(os.abort)": "it ended with signal SIGABRT",
+    "sys.exit(5)": "it exited with status 5",
+    "import ctypes; ctypes.string_at(0)": "it ended with signal SIGSEGV",
+    "raise ValueError('no')": "ValueError: no",
+    "": None,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_how_a_program_ended_is_named(frameworks: Path, end: str) -> None:
+    program = f"import atexit, os, resource, sys, paddle\n{WORK}work()\n"
+    program += f"resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n{end}\n"
+    found = recorded(frameworks, "paddle", program)
+    assert found.raised == ENDS[end]
+    assert counted(found) == {"ones": 2, "add": 1}
+
+
+def test_what_it_says_of_the_end_reaches_the_terminal(
+    frameworks: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = frameworks / "dies.py"
+    program.write_text(f"import os, paddle\n{WORK}work()\nos.kill(os.getpid(), 9)\n")
+    assert main(["port", str(program), "--from", "paddle", "--to", "numpy"]) in (1, 2)
+    assert "signal SIGKILL" in capfd.readouterr().out
+
+
+DESCRIPTORS = {
+    "written": "for i in range(3, 20):\n    try: os.write(i, b'garbage\\n')\n    except OSError: 0",
+    "all written": "for i in range(3, 1024):\n    try: os.write(i, b'{')\n    except OSError: 0",
+    "closed": "os.closerange(3, 20)",
+    "all closed": "os.closerange(3, 65536)",
+    "others": "for i in range(3, 20): os.dup2(os.open('other', os.O_RDWR | os.O_CREAT), i)",
+    "streams": "os.close(0), os.close(1), os.close(2)",
+    "truncated": "for i in range(3, 20):\n    try: os.ftruncate(i, 0)\n    except OSError: 0",
+    "elsewhere": "os.chdir('/')",
+}
+
+
+@pytest.mark.parametrize("name", DESCRIPTORS)
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_recording_has_no_descriptor(
+    frameworks: Path, name: str, forked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(frameworks)
+    fork = "if os.fork() == 0:\n    work()\n    sys.exit()\nos.wait()\n" if forked else ""
+    program = f"import os, sys, paddle\n{WORK}work()\n{DESCRIPTORS[name]}\nwork()\n{fork}"
+    found = recorded(frameworks, "paddle", f"{program}paddle.ones([2, 2], 'float64').exp()\n")
+    more = 1 if forked else 0
+    assert counted(found) == {"ones": 5 + 2 * more, "add": 2 + more, "exp": 1}
+    assert (found.raised, found.missed) == (None, 0)
+    other = frameworks / "other"
+    assert not other.exists() or not other.read_bytes()

@@ -204,7 +204,7 @@ def fake_python(folder: Path, script: str) -> str:
 def test_an_interpreter_without_the_framework(tmp_path: Path) -> None:
     with pytest.raises(NotInstalled, match="torch is not installed"):
         run_program("README.md", python=fake_python(tmp_path, "sys.exit(3)"))
-    with pytest.raises(sz.InvalidArgument, match="ended with status 5"):
+    with pytest.raises(sz.InvalidArgument, match="ended with exit status 5"):
         run_program("README.md", python=fake_python(tmp_path, "sys.exit(5)"))
 
 

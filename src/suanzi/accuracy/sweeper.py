@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from suanzi._text import printable
+from suanzi._text import ending, printable
 from suanzi.accuracy.errors import Tally, form_of, tally_of
 from suanzi.accuracy.functions import Function
 from suanzi.accuracy.inputs import Bits, unsigned
@@ -144,13 +144,12 @@ class Sweeper:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            return {"refused": f"the process ended: {self._last_words()}"}
+            return {"refused": self._death()}
         said = self._line(self.timeout)
         if said is None:
             self._end()
         elif not said:
-            self._end()
-            return {"refused": f"the process ended: {self._last_words()}"}
+            return {"refused": self._death()}
         return said
 
     def _line(self, seconds: float) -> dict[str, Any] | None:
@@ -169,6 +168,10 @@ class Sweeper:
         except ValueError:
             return {}
         return found
+
+    def _death(self) -> str:
+        code, words = self._end(), self._last_words()
+        return f"the process ended with {ending(code)}" + (f": {words}" if words else "")
 
     def _last_words(self) -> str:
         self._errors.seek(0)

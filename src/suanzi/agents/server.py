@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from suanzi import __version__
 from suanzi._hints import cut, nearest
-from suanzi._text import printable
+from suanzi._text import ending, printable
 from suanzi.agents.tools import SECONDS, Answer, Tool, check, tools
 from suanzi.agents.wire import Answers, Requests
 from suanzi.status import InvalidArgument, StatusError
@@ -83,7 +83,8 @@ def _is_request(line: str) -> bool:
     try:
         if adapter is not None:
             return isinstance(adapter.validate_json(line, by_name=False), mcp.types.JSONRPCRequest)
-        found: Any = mcp.types.JSONRPCMessage.model_validate_json(line)
+        message: Any = mcp.types.JSONRPCMessage
+        found = message.model_validate_json(line)
         return isinstance(found.root, mcp.types.JSONRPCRequest)
     except ValidationError as error:
         raise ValueError(error.errors(include_url=False)[0]["msg"]) from None
@@ -195,7 +196,7 @@ def _read_answer(tool: Tool, process: Process, answer: bytes, errors: bytes) -> 
     except ValueError:
         last = (errors.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
         raise RuntimeError(
-            f"{tool.name}: its process ended with status {process.returncode}: {last}"
+            f"{tool.name}: its process ended with {ending(process.returncode or 0)}: {last}"
         ) from None
     if "error" in found:
         raise InvalidArgument(found["error"])

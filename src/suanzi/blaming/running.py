@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import _core
+from suanzi._text import ending
 from suanzi.blaming.child import CANNOT_IMPORT, NOT_INSTALLED, REQUEST
 from suanzi.blaming.report import Report, read
 from suanzi.blaming.runs import read_run
@@ -91,10 +92,10 @@ def _asked(asked: dict[str, Any], python: str | None) -> Report:
             f"{sys.version_info.major}.{sys.version_info.minor} here; install it there: "
             f"{interpreter} -m pip install suanzi."
         )
-    if -status in set(signal.Signals):
-        name = signal.Signals(-status).name
+    if status < 0:
+        name = ending(status).removeprefix("signal ")
         raise InvalidArgument(f"blame: {name} ended {interpreter!r}; there is no report.")
-    raise InvalidArgument(f"blame: {interpreter!r} ended with status {status} without a report.")
+    raise InvalidArgument(f"blame: {interpreter!r} ended with {ending(status)} without a report.")
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -15,13 +15,14 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from suanzi.blaming.judging import Judged
 from suanzi.blaming.places import Place
 from suanzi.blaming.sampling import name_of
+from suanzi.port.recorders.appending import Appended
 from suanzi.status import InvalidArgument
 
 FORMAT = "suanzi-blame-run/1"
@@ -64,12 +65,15 @@ class Recorder:
         self.open: dict[int, dict[str, Any]] = {}
         if path is not None:
             try:
-                self.raw = open(f"{path}.part", "wb")  # noqa: SIM115  it stays open
+                self.path = os.path.abspath(path)
+                self.raw = Appended(f"{self.path}.part")
             except OSError as error:
                 raise InvalidArgument(
                     f"blame: {path!r} cannot be written: {error.strerror}."
                 ) from None
-            self.file = gzip.GzipFile(fileobj=self.raw, mode="wb", compresslevel=1, mtime=0)
+            self.file = gzip.GzipFile(
+                fileobj=cast(Any, self.raw), mode="wb", compresslevel=1, mtime=0
+            )
             self._write({"format": FORMAT, "samples": samples, **head})
 
     def begin(

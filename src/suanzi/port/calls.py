@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+from suanzi._text import ending
 from suanzi.dtypes import DType, dtype
 from suanzi.port.seen import Seen, joined_values, read_seen, with_values
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
@@ -18,6 +19,7 @@ from suanzi.promote.writing import WAYS
 from suanzi.status import InvalidArgument, StatusError
 
 FORMAT = "suanzi-calls/1"
+_SILENT = "it ended without a message"
 FORWARDS = ("", "train", "eval")
 _Read = TypeVar("_Read")
 
@@ -111,14 +113,20 @@ def read_calls(path: str | PathLike[str]) -> Calls:
     return _reading(path, lambda: from_records(_records(path)))
 
 
-def read_processes(path: str | PathLike[str]) -> list[dict[str, Any]]:
+def read_processes(path: str | PathLike[str], status: int | None = None) -> list[dict[str, Any]]:
     """Return the records of a program and of the processes it started, as those of one.
 
-    Each process has a file of its own, next to that of the first: ``calls.jsonl.4711``.
+    Each process has a file of its own, next to that of the first: ``calls.jsonl.4711``. `status` is
+    how the first one ended, if that is known: it may have had no time to write it down.
     """
     first = Path(path)
     files = [first, *sorted(first.parent.glob(f"{first.name}.*"))]
-    return _reading(path, lambda: _joined({file.name: _records(file) for file in files}))
+    found = _reading(path, lambda: _joined({file.name: _records(file) for file in files}))
+    if status and found[-1]["raised"] in (None, _SILENT):
+        found[-1]["raised"] = f"it ended with {ending(status)}"
+    elif status == 0 and found[-1]["raised"] == _SILENT:
+        found[-1]["raised"] = f"{_SILENT}, with {ending(status)}"
+    return found
 
 
 def _records(path: str | PathLike[str]) -> list[Any]:
@@ -133,7 +141,7 @@ def _joined(files: dict[str, list[Any]]) -> list[dict[str, Any]]:
     """Return the records of several processes with other numbers: those of one that was forked
     begin with the calls that it had from its parent."""
     (first, main), *_ = files.items()
-    found, end = [main[0]], {"end": True, "raised": "it ended without a message"}
+    found, end = [main[0]], {"end": True, "raised": _SILENT}
     counts: Counter[str] = Counter()
     extremes: dict[str, list[Any]] = {}
     values: dict[str, list[Any]] = {}
@@ -209,7 +217,7 @@ def from_records(records: Iterable[Any]) -> Calls:
     head, *rest = records or [None]
     if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise InvalidArgument(f"it does not begin with {FORMAT!r}, as a recorder writes it.")
-    raised: str | None = "it ended without a message"
+    raised: str | None = _SILENT
     calls: list[Call] = []
     end: dict[str, Any] = {}
     try:

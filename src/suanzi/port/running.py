@@ -19,6 +19,7 @@ from typing import Any
 
 from suanzi._files import write_file
 from suanzi._hints import nearest
+from suanzi._text import ending
 from suanzi.port.calls import Calls, from_records, read_processes
 from suanzi.port.operators import FRAMEWORKS
 from suanzi.port.recorders import processes
@@ -85,9 +86,10 @@ def run_program(
             )
         if not path.exists() or not path.stat().st_size:
             raise InvalidArgument(
-                f"port: {interpreter!r} ended with status {status} before the program did anything."
+                f"port: {interpreter!r} ended with {ending(status)} before the program did "
+                "anything."
             )
-        records = read_processes(path)
+        records = read_processes(path, status)
         if save is not None:
             write_file(save, "".join(json.dumps(one) + "\n" for one in records))
         return from_records(records)

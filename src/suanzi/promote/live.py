@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from suanzi._hints import nearest
 from suanzi._lang import said, say
-from suanzi._text import columns, printable
+from suanzi._text import columns, ending, printable
 from suanzi.dtypes import DType, dtype
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set
@@ -237,7 +237,8 @@ def _probe(
     if run.returncode == _NO_DEVICE:
         raise InvalidArgument(f"live: {printable(run.stderr.strip().splitlines()[-1])}.")
     if run.returncode or line is None:
-        last = (run.stderr.strip().splitlines() or ["no message"])[-1]
+        lines = run.stderr.strip().splitlines()
+        last = (lines or [f"its process ended with {ending(run.returncode)}"])[-1]
         raise InternalError(f"live: the probe of {framework} failed: {printable(last)}")
     try:
         result: dict[str, Any] = json.loads(line.removeprefix(_MARK))

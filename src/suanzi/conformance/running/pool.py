@@ -14,7 +14,8 @@ from threading import Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from suanzi.conformance.running.process import Backend, Subject, ending
+from suanzi._text import ending
+from suanzi.conformance.running.process import Backend, Subject
 from suanzi.status import InternalError, StatusError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from suanzi._decode import Malformed, decode
-from suanzi._text import printable
+from suanzi._text import ending, printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.members import members
@@ -364,19 +364,6 @@ def _kill_group(leader: int) -> None:
     """End what a subject has started, and left behind."""
     with suppress(OSError):
         os.killpg(leader, signal.SIGKILL)
-
-
-def ending(code: int) -> str:
-    """Say how a process ended.
-
-    >>> ending(-11), ending(7)
-    ('signal SIGSEGV', 'exit status 7')
-    """
-    if code >= 0:
-        return f"exit status {code}"
-    with suppress(ValueError):
-        return f"signal {signal.Signals(-code).name}"
-    return f"signal {-code}"
 
 
 def _read_json(line: bytes) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import importlib.util
 import inspect
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -135,6 +136,14 @@ def load(file: str, name: str) -> Callable[..., Any]:
     return found
 
 
+def _ending(code: int) -> str:
+    """Say how a program ended; a shell adds 128 to the signal that ended one."""
+    number = -code if code < 0 else code - 128
+    if number in set(signal.Signals):
+        return f"signal {signal.Signals(number).name}"
+    return f"exit status {code}"
+
+
 def _command(text: str) -> Callable[..., Any]:
     """Return a program as a kernel: it reads .npy files and writes one.
 
@@ -153,7 +162,7 @@ def _command(text: str) -> Callable[..., Any]:
             done = subprocess.run(words, shell=True, capture_output=True, text=True)
             if done.returncode:
                 words = done.stderr.strip()[-500:]
-                raise RuntimeError(f"exit status {done.returncode}{': ' if words else ''}{words}")
+                raise RuntimeError(f"{_ending(done.returncode)}{': ' if words else ''}{words}")
             if not os.path.exists(output):
                 raise RuntimeError("the command wrote no output")
             made = np.load(output)

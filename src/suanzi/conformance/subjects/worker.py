@@ -67,13 +67,27 @@ def main(spec: str, options: dict[str, Any]) -> int:
 
 def _streams() -> tuple[TextIO, TextIO]:
     """Return the streams of the kit, and give the subject others: it may read and print."""
-    questions = os.fdopen(os.dup(0), "r", encoding="utf-8")
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    questions = os.fdopen(_apart(0), "r", encoding="utf-8")
+    answers = os.fdopen(_apart(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
     return questions, answers
+
+
+def _apart(descriptor: int) -> int:
+    """Return a copy of a descriptor that nobody meets by chance: a subject may write to 3 or 19."""
+    try:
+        from fcntl import F_DUPFD_CLOEXEC, fcntl
+    except ImportError:
+        return os.dup(descriptor)
+    for least in (900, 200, 60):
+        try:
+            return fcntl(descriptor, F_DUPFD_CLOEXEC, least)
+        except OSError:  # fewer are allowed
+            continue
+    return os.dup(descriptor)
 
 
 def _die_with_the_kit() -> None:

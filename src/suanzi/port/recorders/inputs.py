@@ -12,8 +12,10 @@ import os
 
 try:
     from . import hashes, values
+    from .appending import Appended
 except ImportError:  # as a script, where suanzi need not be
     import hashes
+    from appending import Appended
 
     import values
 
@@ -34,8 +36,8 @@ class Inputs:
         self.identity, self.content = identity, content
         self.dtype_name, self.named = dtype_name, named
         # Nothing waits in a buffer, which a forked process would write once more.
-        self.calls = open(os.path.join(folder, "calls.jsonl"), "wb", 0)  # noqa: SIM115
-        self.tensors = open(os.path.join(folder, "tensors.bin"), "wb", 0)  # noqa: SIM115
+        self.calls = Appended(os.path.join(folder, "calls.jsonl"))
+        self.tensors = Appended(os.path.join(folder, "tensors.bin"))
         self.size = self.count = self.dropped = 0
         self.process = os.getpid()
 

@@ -18,6 +18,11 @@ import runpy
 import sys
 import traceback
 
+try:
+    from .appending import Appended
+except ImportError:  # as a script, where suanzi need not be
+    from appending import Appended
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOT_INSTALLED = 3
 FILE = "SUANZI_PORT_CALLS"
@@ -49,8 +54,11 @@ class File:
     def open(self):
         """Begin the file."""
         about = {"parent": self.parent and os.path.basename(self.parent), "known": self.known}
-        self.file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115
-        self.file.write(json.dumps({**self.header, "process": about}) + "\n")
+        self.file = Appended(self.path)
+        self._put({**self.header, "process": about})
+
+    def _put(self, record):
+        self.file.write(json.dumps(record).encode() + b"\n")
 
     def write(self, record):
         """Write a record; an error of the disk is the recorder's to tell, never the program's."""
@@ -58,8 +66,7 @@ class File:
             return
         if self.file is None:
             self.open()
-        self.file.write(json.dumps(record) + "\n")
-        self.file.flush()
+        self._put(record)
 
     def after_fork(self, known):
         """Write to a file of this process from now on."""
@@ -166,7 +173,6 @@ def run(framework, make_recorder, header, path, program, arguments):
     sys.argv = [program, *arguments]
     recorder, file = start(framework, make_recorder, header, path)
     file.open()
-    file.file.flush()
     raised = None
     try:
         with recorder:
