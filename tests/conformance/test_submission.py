@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 from suanzi import InvalidArgument
 from suanzi.cli import main
 from suanzi.conformance import submission
+from suanzi.conformance.check import Progress
 from suanzi.conformance.reports import json as report_json
 from suanzi.conformance.submission import submit, verify, write_manifest
 
@@ -215,3 +217,42 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["verify", place, "--jobs", "1", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["genuine"] is False
     assert main(["verify", str(tmp_path / "nothing")]) == 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_is_told_for_each_file_and_judge(folder: Path, jobs: int) -> None:
+    told: list[Progress] = []
+    found = verify(folder, jobs=jobs, progress=told.append)
+    assert found.genuine
+    assert [(one.done, one.total) for one in told] == [(i, 6) for i in range(1, 7)]
+    assert [one.op for one in told] == sorted(OPS) * 2
+    assert sum(len(one.results) for one in told) > 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")
+def test_verify_shows_progress_where_a_person_looks(folder: Path) -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "suanzi.cli", "verify", str(folder)], stdout=subprocess.PIPE,
+        stderr=follower, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+    )  # fmt: skip
+    os.close(follower)
+    seen = b""
+    try:
+        while some := os.read(leader, 1 << 16):
+            seen += some
+    except OSError:  # how the end of a terminal is read
+        pass
+    finally:
+        os.close(leader)
+    out, _ = done.communicate(timeout=60)
+    assert done.returncode == 0
+    assert b"reading the submission" in seen
+    assert b"6/6" in seen
+    assert b"6/6" not in out
+    plain = subprocess.run(
+        [sys.executable, "-m", "suanzi.cli", "verify", str(folder)], capture_output=True
+    )
+    assert (plain.stdout, plain.stderr) == (out, b"")

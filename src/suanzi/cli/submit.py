@@ -110,9 +110,14 @@ def verify(
     waivers
         A TOML file of the waivers that the authority of the tests has granted.
     """
+    from suanzi.cli.terminal import progress_bar
     from suanzi.conformance.submission import verify as check_folder
 
-    found = check_folder(folder, library=library, public_key=public_key, waivers=waivers, jobs=jobs)
+    with progress_bar(first="reading the submission", by_itself=False) as progress:
+        found = check_folder(
+            folder, library=library, public_key=public_key, waivers=waivers, jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
     if json:
         print(json_module.dumps(found.to_dict(), indent=2, ensure_ascii=True))
         return int(not found.genuine)

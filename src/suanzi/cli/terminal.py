@@ -56,8 +56,14 @@ def plain_parts(said: Sequence[Part]) -> str:
 
 
 @contextmanager
-def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress], None] | None]:
-    """Show progress on the error stream if it is a terminal; give the function that updates it."""
+def progress_bar(
+    console: Console | None = None, first: str = "starting the backend", by_itself: bool = True
+) -> Iterator[Callable[[Progress], None] | None]:
+    """Show progress on the error stream if it is a terminal; give the function that updates it.
+
+    `first` is said until something is done. The bar has a thread that moves it, unless it is not to
+    move `by_itself`: where processes are forked meanwhile, there must be none.
+    """
     out = console or Console(stderr=True)
     if not out.is_terminal:
         yield None
@@ -68,9 +74,10 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
     with Bar(
         TextColumn("{task.description}", style="dim"), BarColumn(bar_width=None),
         MofNCompleteColumn(), TextColumn("{task.fields[wrong]}", style="red"), TimeElapsedColumn(),
-        console=out, transient=True,
+        console=out, transient=True, auto_refresh=by_itself,
     ) as bar:  # fmt: skip
-        task = bar.add_task(say("starting the backend"), total=None, wrong="")
+        task = bar.add_task(say(first), total=None, wrong="")
+        bar.refresh()
         wrong = 0
 
         def tell(progress: Progress) -> None:
@@ -82,6 +89,7 @@ def progress_bar(console: Console | None = None) -> Iterator[Callable[[Progress]
                 completed=progress.done,
                 description=f"{progress.op:20}",
                 wrong=say(f"{wrong} wrong") if wrong else "",
+                refresh=not by_itself,
             )
 
         yield tell

@@ -14,12 +14,13 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from suanzi._decode import Malformed, decode
 from suanzi._files import write_file
@@ -190,14 +191,16 @@ def verify(
     public_key: str | None = None,
     waivers: str | PathLike[str] | None = None,
     jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Verified:
     """Check a submission: its files, its list of cases, and every answer, judged again.
 
     `library` is the library that it is about, `public_key` the key of minisign that must have
-    signed it, `waivers` those that the authority of the tests has granted.
+    signed it, `waivers` those that the authority of the tests has granted. `progress` is called
+    for each file of answers that was judged, by this kit and by the second judge.
     """
     place = Path(folder)
-    jobs = cores() if jobs is None else jobs
+    each = partial(_each, jobs=cores() if jobs is None else jobs, told=_Told(progress))
     granted = [] if waivers is None else read_waivers(waivers)
     try:
         manifest = json.loads((place / MANIFEST).read_text("utf-8"))
@@ -213,9 +216,9 @@ def verify(
     try:
         run = report_json.read(place / "report.json")
         findings += [_consistent(place, run, about), _statement(place)]
-        again = _again(place, run, jobs)
+        again = _again(place, run, each)
         findings += [*_same_results(place, run, again), _same_list(run, again)]
-        findings += [_promotion(run, again), _second(place, run, jobs)]
+        findings += [_promotion(run, again), _second(place, run, each)]
         findings.append(_waived(run, granted))
     except InvalidArgument as error:
         return Verified([*findings, Finding("the contents can be read", False, str(error))])
@@ -286,7 +289,7 @@ def _judge(one: Recorded) -> Result:
     return given_up(one.case, words) if words.startswith(NOT_TRIED) else run_case(one, one.case)
 
 
-def _again(place: Path, run: Run, jobs: int) -> list[tuple[str, Result]]:
+def _again(place: Path, run: Run, each: Each) -> list[tuple[str, Result]]:
     """Judge every recorded answer again, with the hash of its case."""
     subject = run.subject
     try:
@@ -295,16 +298,39 @@ def _again(place: Path, run: Run, jobs: int) -> list[tuple[str, Result]]:
         raise InvalidArgument(f"report.json: the backend's description: {error}.") from None
     backend = Backend(str(subject.get("title", "")), str(subject.get("adapter", "")))
     work = partial(_judged, facts=facts, backend=backend)
-    return [one for some in _each(work, place, jobs) for one in some]
+    return [one for some in each(work, place) for one in some]
 
 
-def _each(work: Callable[[Path], Any], place: Path, jobs: int) -> list[Any]:
+class _Told:
+    """Counts the files of answers that were judged, by one judge and then by the other."""
+
+    def __init__(self, progress: Callable[[Progress], None] | None) -> None:
+        self.progress, self.done = progress, 0
+
+    def __call__(self, many: int, path: Path, found: Any) -> None:
+        """Say that one of so many files was judged."""
+        self.done += 1
+        if self.progress is not None:
+            results = [one for _, one in found] if isinstance(found, list) else []
+            self.progress(Progress(self.done, 2 * many, path.name.partition(".")[0], results))
+
+
+Each: TypeAlias = Callable[[Callable[[Path], Any], Path], list[Any]]
+"""Gives what is found in each file of answers."""
+
+
+def _each(work: Callable[[Path], Any], place: Path, jobs: int, told: _Told) -> list[Any]:
     """Return what is found in each file of answers, by several processes."""
-    paths = second_judge.files(place)
-    if jobs == 1 or len(paths) < 2:
-        return list(map(work, paths))
-    with ProcessPoolExecutor(min(jobs, len(paths))) as pool:
-        return list(pool.map(work, paths))
+    paths, found = second_judge.files(place), []
+    with ExitStack() as stack:
+        results: Iterator[Any] = map(work, paths)
+        if jobs > 1 and len(paths) > 1:
+            pool = stack.enter_context(ProcessPoolExecutor(min(jobs, len(paths))))
+            results = pool.map(work, paths)
+        for path, one in zip(paths, results, strict=True):
+            found.append(one)
+            told(len(paths), path, one)
+    return found
 
 
 def _same_results(place: Path, run: Run, again: Sequence[tuple[str, Result]]) -> Iterator[Finding]:
@@ -389,11 +415,11 @@ def _promotion(run: Run, again: Sequence[tuple[str, Result]]) -> Finding:
     return Finding("promotion", True, f"{sum(map(len, found.values()))} cases of the rules {rules}")
 
 
-def _second(place: Path, run: Run, jobs: int) -> Finding:
+def _second(place: Path, run: Run, each: Each) -> Finding:
     """Ask the second judge, which shares no code with this kit."""
     work = partial(second_judge.judged, statuses=bool(run.subject.get("statuses")))
     try:
-        found = {i: how for some in _each(work, place, jobs) for i, how in some.items()}
+        found = {i: how for some in each(work, place) for i, how in some.items()}
     except Exception as error:
         return Finding("second judge", False, f"{type(error).__name__}: {error}"[:300])
     passed = {r.id for r in run.results if r.outcome == "passed"}
