@@ -24,6 +24,11 @@ with the CPU's answer: the same status, bits or bounds as the page of devices st
 makes the calls there alone.
 
     python tools/fuzz.py --device torch:cpu --seconds 300
+
+`--surface` chooses a part of the library: core, nn, array-api, cluster (tensors of blocks on Dask),
+torch:cpu, or c, suanzi as a C library with the standard's header, which a compiler makes first.
+
+    python tools/fuzz.py --surface nn --seconds 60
 """
 
 from __future__ import annotations
@@ -38,12 +43,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # there is a process for each core
 
+from fuzzing import c_library
 from fuzzing.devices import use
 from fuzzing.judging import Finding
 from fuzzing.making import NAMES, call_of
 from fuzzing.processes import HANG, Place, Run, said
 from fuzzing.shrinking import as_python, in_child, shrunk
 from fuzzing.storm import Storm
+from fuzzing.surfaces import SURFACES, names_of, surface_of
 from fuzzing.walk import Walk
 
 
@@ -54,14 +61,18 @@ def main(words: list[str] | None = None) -> int:
     unknown = [pattern for pattern in patterns if not fnmatch.filter(NAMES, pattern)]
     if unknown:
         sys.exit(f"no operator of this program: {', '.join(unknown)}")
-    names = tuple(n for n in NAMES if any(fnmatch.fnmatchcase(n, p) for p in patterns))
-    if args.device:
-        use(args.device)
-        names = tuple(n for n in names if not n.startswith("core."))  # which has no devices
-    gait = (Storm if args.storm else Walk)(args.seed, names, args.device)
+    surface = surface_of(args.surface, args.device)
+    names = names_of(surface)
+    names = tuple(n for n in names if any(fnmatch.fnmatchcase(n, p) for p in patterns))
+    if not names:
+        sys.exit(f"the surface {args.surface} has none of {args.ops}")
+    if args.storm and surface.device == c_library.NAME:
+        sys.exit("a call through C takes as long as the careful gait: leave --storm out")
+    use(surface.device)
+    gait = (Storm if args.storm else Walk)(args.seed, names, surface.device)
     if args.only is not None:
         again = _storm_again if isinstance(gait, Storm) else _again
-        return again(args.seed, args.only, names, args.device)
+        return again(args.seed, args.only, names, surface.device)
     run = Run(args, gait)
     # A shell lets what it has in the background ignore the first.
     for end in (signal.SIGINT, signal.SIGTERM):
@@ -90,6 +101,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", type=int, help="make the calls of this number again, and shrink what is found"
     )
+    parser.add_argument("--surface", default="", choices=["", *SURFACES], help="a part alone")
     parser.add_argument("--device", default="", help="make calls there and compare: torch:cpu")
     parser.add_argument("--findings", type=int, default=20, help="stop after so many")
     parser.add_argument("--quiet", action="store_true", help="no progress")

@@ -96,6 +96,8 @@ def _guarded(called):
     def guarded(*given):
         try:
             return called(*given)
+        except sz.StatusError as error:  # of what is given back, which may need memory
+            return int(error.status)
         except Exception:
             traceback.print_exc()
             return int(sz.Status.INTERNAL_ERROR)
@@ -128,7 +130,10 @@ def _called(form, given):
     for item in form.parameters:
         if item.name in form.lengths or item.name == "nnzs":
             continue
-        value = _back(form, item, raw)
+        try:
+            value = _back(form, item, raw)
+        except ValueError:  # a number below zero of elements, say
+            return int(sz.Status.INVALID_ARGUMENT)
         if value is not None or item.name not in defaults(form.interface.name):
             arguments[item.name] = value
     status, *outputs = _subject().call(form.interface.name, arguments)
@@ -218,7 +223,7 @@ def _tensor(handle):
     if handle in _ALIVE:
         return _ALIVE[handle][1]
     found = read_tensor("an input", handle)
-    if found.size and found.scale is None:
+    if found.size and found.scale is None and not found.dtype.startswith("QT"):
         impl = TensorImpl.from_address(handle)
         at = StorageImpl.from_address(impl.storage).data + impl.offset * ITEMSIZE[found.dtype]
         buffer = _buffer(at, len(found.raw))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import suanzi as sz
-from fuzzing import judging
+from fuzzing import c_library, judging
 from fuzzing.making import Call
 from suanzi.dtypes import part
 from suanzi.registry import NAMESPACES, REGISTRY, Operator
@@ -33,12 +33,19 @@ _REFUSED = ("not supported on", "must be on one device", "a tensor of a device i
 """What a device may say to what the CPU computes: an operand was left on the host."""
 _OF_ELEMENTS = ("contains", "the sum of group_sizes", "the sum of target_lengths", "group_sizes is")
 """What an error says that elements have."""
+CLUSTER = "cluster"
+HOSTED = ("", CLUSTER, "torch:cpu", c_library.NAME)
+"""Devices whose memory is this machine's, and may be limited."""
 _FAR = 2.0**14
 """Roundings after which an answer that is not exact counts as another one."""
 
 
 def use(device: str) -> None:
-    """Make a device usable in this process."""
+    """Make a device usable in this process, if there is one."""
+    if not device or device == CLUSTER:
+        return _use_blocks() if device else None
+    if device == c_library.NAME:
+        return c_library.use()
     import torch
 
     from suanzi.torch.provider import register
@@ -48,11 +55,28 @@ def use(device: str) -> None:
         register()
 
 
+def _use_blocks() -> None:
+    """Make tensors of blocks usable, which are computed in this process."""
+    import dask
+
+    from suanzi.cluster.provider import Provider
+
+    dask.config.set(scheduler="sync")
+    sz.register_device(CLUSTER, Provider())
+
+
 def moved(x: Any, device: str) -> Any:
-    """Return an argument with its tensors on a device."""
+    """Return an argument with its tensors on a device; on a cluster, in halves along each axis."""
     if isinstance(x, list):
         return [moved(one, device) for one in x]
-    return x.to_device(device) if type(x) is sz.Tensor else x
+    if type(x) is not sz.Tensor:
+        return x
+    if device != CLUSTER:
+        return x.to_device(device)
+    from suanzi.cluster import blocks
+
+    with blocks(tuple(max(n + 1, 2) // 2 for n in x.shape)):
+        return x.to_device(device)
 
 
 def _count(x: Any) -> int:

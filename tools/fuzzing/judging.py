@@ -68,6 +68,10 @@ def verdict(call: Call) -> str | Finding:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
+            if call.device == "c":
+                from fuzzing import c_library
+
+                return c_library.verdict(call)
             if call.device:
                 from fuzzing import devices
 
@@ -93,7 +97,7 @@ def _verdict(call: Call) -> str:
         return how
     dense = {name: _made_dense(value) for name, value in call.arguments.items()}
     if call.op not in LAYOUT_MATTERS:
-        _compare("layout", call, (how, found), outcome(call, dense), exact=_layout_is_exact)
+        compare("layout", call, (how, found), outcome(call, dense), exact=layout_is_exact)
     if call.op in RANDOM:
         return how
     checks = {"threads": _threads, "level": _level, "blocks": _blocks, "interface": _form}
@@ -242,7 +246,8 @@ def _in_place(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
 # ---- comparisons -------------------------------------------------------------------------------
 
 
-def _layout_is_exact(op: str, dtype: Any) -> bool:
+def layout_is_exact(op: str, dtype: Any) -> bool:
+    """Say whether an operator gives the same bits however its operands lie in memory."""
     if op in RANDOM | MADE_OF_VALUES | LAPACK or op.startswith(OTHERS):
         return False
     facts = record(op)
@@ -251,16 +256,17 @@ def _layout_is_exact(op: str, dtype: Any) -> bool:
 
 
 def _always(op: str, dtype: Any) -> bool:
-    return op not in RANDOM | MADE_OF_VALUES
+    return op not in RANDOM | MADE_OF_VALUES and not op.startswith("xp.empty")
 
 
-def _compare(
+def compare(
     kind: str,
     call: Call,
     one: tuple[str, Any],
     other: tuple[str, Any],
     exact: Callable[[str, Any], bool] = _always,
 ) -> None:
+    """Raise Found where two outcomes of a call differ."""
     if "ALLOC_FAILED" in (one[0], other[0]):  # the second answer finds less room than the first
         return
     if one[0] != other[0]:
@@ -268,7 +274,7 @@ def _compare(
         raise Found(kind, words)
     if one[0] != "gives":
         return
-    for a, b in zip(_tensors(one[1]), _tensors(other[1]), strict=True):
+    for a, b in zip(flat(one[1]), flat(other[1]), strict=True):
         if not isinstance(a, sz.Tensor):
             if a != b:
                 raise Found(kind, f"{a!r} and {b!r}")
@@ -279,11 +285,12 @@ def _compare(
             raise Found(kind, f"other elements: {a!r:.150} and {b!r:.150}")
 
 
-def _tensors(found: Any) -> list[Any]:
+def flat(found: Any) -> list[Any]:
+    """Return the parts of an answer, or of arguments, in one list."""
     if isinstance(found, sz.SparseTensor):
         return [found.to_dense()]
     if isinstance(found, list | tuple):
-        return [one for part in found for one in _tensors(part)]
+        return [one for part in found for one in flat(part)]
     return [found]
 
 
@@ -311,7 +318,7 @@ def _threads(call: Call, arguments: Mapping[str, Any], one: tuple[str, Any]) -> 
     before = sz.get_num_threads()
     try:
         sz.set_num_threads(1 if before != 1 else 3)
-        _compare("threads", call, one, outcome(call, arguments))
+        compare("threads", call, one, outcome(call, arguments))
     finally:
         sz.set_num_threads(before)
 
@@ -324,7 +331,7 @@ def _level(call: Call, arguments: Mapping[str, Any], one: tuple[str, Any]) -> No
             if level != best:
                 _core.use_level(level)
                 other = outcome(call, arguments)
-                _compare("level", call, one, other, exact=lambda _op, _dtype: exact)
+                compare("level", call, one, other, exact=lambda _op, _dtype: exact)
     finally:
         _core.use_level(best)
 
@@ -347,7 +354,7 @@ def _blocks(call: Call, arguments: Mapping[str, Any], one: tuple[str, Any]) -> N
     start = shape[0] // 3 + 1
     some = {n: x[start:] if isinstance(x, sz.Tensor) else x for n, x in arguments.items()}
     # A part may have no zero divisor, but then the whole would have given no answer.
-    _compare("blocks", call, ("gives", one[1][start:]), outcome(call, some))
+    compare("blocks", call, ("gives", one[1][start:]), outcome(call, some))
 
 
 def _form(call: Call, arguments: Mapping[str, Any], one: tuple[str, Any]) -> None:
@@ -360,4 +367,4 @@ def _form(call: Call, arguments: Mapping[str, Any], one: tuple[str, Any]) -> Non
         return
     with chosen:
         mine, theirs = outcome(call, arguments), outcome(other, arguments)
-    _compare("form", call, mine, theirs)
+    compare("form", call, mine, theirs)

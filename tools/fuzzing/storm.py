@@ -16,7 +16,7 @@ import numpy as np
 
 import suanzi as sz
 from fuzzing.batch import CALLS, Batch, digest, memory_of, oddities, pool
-from fuzzing.devices import moved, use
+from fuzzing.devices import HOSTED, moved, use
 from fuzzing.judging import Finding, is_pythons, verdict
 from fuzzing.making import NAMES
 from fuzzing.processes import Place, Tell, Worker, limited
@@ -44,7 +44,7 @@ class Storm:
 
     def __init__(self, seed: int, names: tuple[str, ...], device: str = "") -> None:
         self.seed, self.names, self.device = seed, names, device
-        if device not in ("", "torch:cpu"):
+        if device not in HOSTED:
             self.room = 0
         self._seen: set[tuple[str, str]] = set()
         pool(), oddities()  # once, before there are processes

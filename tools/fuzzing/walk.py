@@ -6,7 +6,8 @@ from collections import Counter
 from functools import cached_property
 
 import suanzi as sz
-from fuzzing.devices import COUNTERS, use
+from fuzzing import c_library
+from fuzzing.devices import COUNTERS, HOSTED, use
 from fuzzing.judging import Finding, verdict
 from fuzzing.making import call_of
 from fuzzing.processes import Place, Tell, Worker
@@ -19,12 +20,13 @@ TRUTH_EVERY = 50
 class Walk:
     """One call, compared."""
 
-    counters = ("gives", *sorted(s.name for s in sz.Status), "TypeError", "truth", *COUNTERS)
+    counters = ("gives", *sorted(s.name for s in sz.Status), "TypeError", "truth", *COUNTERS,
+                *c_library.COUNTERS)  # fmt: skip
     room = 3 << 30
 
     def __init__(self, seed: int, names: tuple[str, ...], device: str = "") -> None:
         self.seed, self.names, self.device = seed, names, device
-        if device not in ("", "torch:cpu"):
+        if device not in HOSTED:
             self.room = 0
 
     @cached_property

@@ -341,8 +341,10 @@ class Arguments:
         self.tensors.append((name, self.memory.tensor(f"one like {name}", like)))
 
     def _float(self, item: Item, value: Any) -> float:
-        if value is None:  # the precision of lstsq
-            return float(dtypes.finfo(dtypes.dtype(self._dtype_of_first())).eps)
+        if value is None:  # the precision of lstsq, which whole numbers have not
+            kind = dtypes.dtype(self._dtype_of_first())
+            is_real = kind.kind in ("float", "complex")
+            return float(dtypes.finfo(kind if is_real else dtypes.float64).eps)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Unsaid(f"in C, {item.name} is a {item.base}")
         return float(value)
