@@ -29,6 +29,11 @@ makes the calls there alone.
 torch:cpu, or c, suanzi as a C library with the standard's header, which a compiler makes first.
 
     python tools/fuzz.py --surface nn --seconds 60
+
+With `--hostile npy,report`, or `all`, valid files are changed and read: tensors, recordings,
+reports, evidence and requests over MCP.
+
+    python tools/fuzz.py --hostile all --seconds 60
 """
 
 from __future__ import annotations
@@ -36,6 +41,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -57,6 +63,8 @@ from fuzzing.walk import Walk
 def main(words: list[str] | None = None) -> int:
     """Run until the time or the calls are used up; 1 if something was found."""
     args = _arguments(words)
+    if args.hostile:
+        return _hostile(args)
     patterns = args.ops.split(",") if args.ops else ["*"]
     unknown = [pattern for pattern in patterns if not fnmatch.filter(NAMES, pattern)]
     if unknown:
@@ -73,7 +81,32 @@ def main(words: list[str] | None = None) -> int:
     if args.only is not None:
         again = _storm_again if isinstance(gait, Storm) else _again
         return again(args.seed, args.only, names, surface.device)
-    run = Run(args, gait)
+    return _go(Run(args, gait))
+
+
+def _hostile(args: argparse.Namespace) -> int:
+    """Read files that were changed, of the kinds that are asked for."""
+    from fuzzing.hostile import KINDS, Hostile
+
+    names = list(KINDS) if args.hostile == "all" else args.hostile.split(",")
+    unknown = [name for name in names if name not in KINDS]
+    if unknown:
+        sys.exit(f"no kind of files: {', '.join(unknown)}; there are {', '.join(KINDS)}")
+    gait = Hostile(args.seed, tuple(names))
+    if args.only is not None:
+        gait.place = gait.valid
+        kind, path = gait.changed(args.only)
+        print(f"# {path}", flush=True)
+        kind.read(path)  # with a traceback, if there is one
+        return 0
+    status = _go(Run(args, gait))
+    if not status:  # otherwise the files that matter are there
+        shutil.rmtree(gait.valid, ignore_errors=True)
+    return status
+
+
+def _go(run: Run) -> int:
+    """Make calls until the end, and report."""
     # A shell lets what it has in the background ignore the first.
     for end in (signal.SIGINT, signal.SIGTERM):
         signal.signal(end, signal.default_int_handler)
@@ -102,6 +135,8 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
         "--only", type=int, help="make the calls of this number again, and shrink what is found"
     )
     parser.add_argument("--surface", default="", choices=["", *SURFACES], help="a part alone")
+    parser.add_argument("--hostile", default="", metavar="KINDS",
+                        help="read files that were changed: npy,report,... or all")  # fmt: skip
     parser.add_argument("--device", default="", help="make calls there and compare: torch:cpu")
     parser.add_argument("--findings", type=int, default=20, help="stop after so many")
     parser.add_argument("--quiet", action="store_true", help="no progress")

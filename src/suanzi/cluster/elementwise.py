@@ -9,12 +9,21 @@ from suanzi.cluster import grid
 from suanzi.cluster.exchange import as_blocks, is_array
 from suanzi.cluster.graph import block_by_block
 from suanzi.cluster.moving import reblocked
-from suanzi.cluster.tasks import Call, Hole, call_on_blocks, empty_like, large_like, result_of
+from suanzi.cluster.tasks import (
+    Call,
+    Hole,
+    call_on_blocks,
+    empty_like,
+    hollow_like,
+    large_like,
+    result_of,
+)
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import METHODS, as_called, way
 from suanzi.dtypes import DType
 from suanzi.registry import REGISTRY, Operator
 from suanzi.shapes import broadcast_shapes
+from suanzi.status import DimensionsMismatch, StatusError
 
 
 @way(*(name for name, op in REGISTRY.items() if op.form == "elementwise"))
@@ -37,8 +46,7 @@ def on_elements(
 ) -> BlockTensor:
     """Run a function of elements, by name or any that can be pickled, on tensors of blocks."""
     call, operands = held(function, *args, **kwargs)
-    if broadcast_shapes([x.shape for x in operands]) is None:
-        result_of(call, [large_like(x) for x in operands])  # which raises the operator's own error
+    _check_shapes(call, operands)
     dtype = result_of(call, [empty_like(x) for x in operands]).dtype
     cuts = grid.common([x.blocks for x in operands])
     aligned = [reblocked(x, grid.operand_grid(cuts, x.shape)) for x in operands]
@@ -46,6 +54,23 @@ def on_elements(
     return block_by_block(
         name, call, [(x, axes[len(cuts) - x.ndim :]) for x in aligned], cuts, dtype
     )
+
+
+def _check_shapes(call: Call, operands: list[BlockTensor]) -> None:
+    """Raise the operator's own error for shapes that it does not take, which blocks may hide."""
+    shapes = {x.shape for x in operands}
+    if len(shapes) < 2:
+        return
+    refused = broadcast_shapes(list(shapes)) is None
+    if not refused:
+        try:
+            result_of(call, [hollow_like(x) for x in operands])
+        except DimensionsMismatch:  # gradients of activations, say, repeat nothing
+            refused = True
+        except StatusError:
+            return  # of the element that a stand-in has
+    if refused:
+        result_of(call, [large_like(x) for x in operands])
 
 
 def in_dtype(x: BlockTensor, dtype: DType) -> BlockTensor:

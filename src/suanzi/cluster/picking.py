@@ -139,6 +139,7 @@ def scatter(
 ) -> BlockTensor:
     """Return the input with updates where indices point: each block gets those that concern it."""
     index, updates = _with_whole_coordinates(as_blocks(index)), as_blocks(updates)
+    input = as_blocks(input)
     picked = index.shape[-1] if index.ndim > 1 else 1
     call = call_on_blocks(op.name, Hole(0), Hole(1), Hole(2), override)
     lead = index.blocks[:-1] if index.ndim > 1 else index.blocks

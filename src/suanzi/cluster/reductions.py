@@ -35,6 +35,7 @@ from suanzi.ops.reduction_modes import (
     mode_argument,
 )
 from suanzi.registry import Operator
+from suanzi.resolve.scalars import shape_argument
 from suanzi.shapes import broadcast_shapes
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import converted, copy
@@ -312,6 +313,8 @@ def cumsum(op: Operator, input: BlockTensor, axis: Any, dtype: Any) -> BlockTens
 @way("cumsum_bwd")
 def cumsum_bwd(op: Operator, out_grad: BlockTensor, axis: Any, input_shape: Any) -> BlockTensor:
     """Return the sums from the last element down to each."""
+    if input_shape is not None:
+        input_shape = shape_argument(op, "input_shape", input_shape)
     if int(axis) == -1 and out_grad.ndim == 1 and input_shape is not None:
         one = _along(out_grad, 0, out_grad.dtype, True)
         return registry.call("reshape", one, input_shape)  # type: ignore[no-any-return]

@@ -142,6 +142,12 @@ def large_like(x: BlockTensor) -> Tensor:
     return made if x.quantization is None else x.quantization.put_on(made)
 
 
+def hollow_like(x: BlockTensor) -> Tensor:
+    """Return a tensor of the same dtype that has axes of 1 where x has, and no elements else."""
+    shape = tuple(1 if n == 1 else 0 for n in x.shape)
+    return _with_a_scale(x, _core.full(shape, x.dtype, 1))
+
+
 def small_like(x: BlockTensor) -> Tensor:
     """Return a tensor of the same dtype and rank with one element; of x's shape if it has none."""
     return _with_a_scale(x, _core.full((1,) * x.ndim if x.size else x.shape, x.dtype, 1))
