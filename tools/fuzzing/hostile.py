@@ -202,7 +202,7 @@ KINDS: dict[str, Kind] = {
     "calls": Kind("calls.jsonl", lambda p: p.write_text(_lines(CALLS)), _of_port),
     "log": Kind("log.txt", lambda p: p.write_text(LOG), _of_port),
     "msprobe": Kind("dump.json", lambda p: shutil.copy(_MSPROBE, p), _of_port),
-    "run": Kind("run.sz", _run, _compared),
+    "run": Kind("run.gz", _run, _compared),
     "kept": Kind("kept", _kept, read_kept),
     "report": Kind("report.json", _report, report_json.read),
     "compare": Kind("r.json", _report, lambda p: _by_command("compare", str(p), str(p))),
