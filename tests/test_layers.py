@@ -35,8 +35,8 @@ interface array_api
 suanzi _attributes _array_api
 dask
 cluster
+conformance.subjects.wire conformance.subjects.interpreted conformance
 torch
-conformance.subjects.wire conformance
 truth
 conformance.model
 conformance.truth

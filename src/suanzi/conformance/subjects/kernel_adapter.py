@@ -28,9 +28,11 @@ from typing import Any
 import numpy as np
 
 if __package__:
+    from suanzi.conformance.subjects import interpreted
     from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
     from suanzi.conformance.subjects.wire import Broken, Data, Unsuitable, Unsupported
 else:
+    import interpreted
     from kernel_tensors import FRAMEWORKS_BY_NAME
     from wire import Broken, Data, Unsuitable, Unsupported
 
@@ -301,6 +303,7 @@ class Adapter:
     def call(self, op: str, arguments: dict[str, Any]) -> Any:
         """Call the kernel: tensors in order, then parameters by name; and watch it."""
         self._taken.clear()
+        interpreted.fix()
         with self._watched():
             if self.gradients is not None and op.endswith("_bwd"):
                 return self._pulled(arguments)

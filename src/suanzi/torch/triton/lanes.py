@@ -32,17 +32,6 @@ def floats(u):
 
 
 @triton.jit
-def fused(x, y, z):
-    """Return x * y + z of float32 with one rounding, which Triton's interpreter before 3.9 has not:
-    float64 has the product, and what a second rounding changes is far smaller.
-    """
-    if INTERPRETED:
-        return (x.to(tl.float64) * y.to(tl.float64) + z.to(tl.float64)).to(tl.float32)
-    else:
-        return tl.fma(x, y, z)
-
-
-@triton.jit
 def from_bf16(x):
     """Return bfloat16 as float32."""
     if INTERPRETED:

@@ -8,7 +8,6 @@ on disk.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
 from triton.runtime.jit import JITFunction
 
+from suanzi.conformance.subjects import interpreted
 from suanzi.torch.triton.driver import Handle
 
 TYPES = {
@@ -58,7 +58,7 @@ def launch(
     """Start a kernel on the device of its first tensor; see :mod:`suanzi.torch.triton`."""
     constants = {} if constexprs is None else constexprs
     if not is_compiled(kernel):
-        _let_interpreter_count()
+        interpreted.fix()
         with np.errstate(all="ignore"):
             kernel[tuple(grid)](*args, **constants)
         return
@@ -88,26 +88,6 @@ def launch(
         handle = _handles[key] = prepare(kernel, seen, constants, device, warps, stages)
     x, y, z = (*grid, 1, 1)[:3]
     handle.start((x, y, z), tuple(values))
-
-
-@cache
-def _let_interpreter_count() -> None:
-    """Let Triton's interpreter take a number for the bound of a loop.
-
-    Its numbers are arrays of one element, which NumPy 2.4 makes no integers of, and Triton before
-    3.9 asks it to.
-    """
-    from triton.runtime import interpreter
-
-    patch = vars(interpreter).get("_patch_lang_tensor")
-    if patch is None:  # pragma: no cover
-        return
-
-    def patched(tensor: Any, *scope: Any) -> None:
-        patch(tensor, *scope)
-        tensor.__index__ = lambda self: self.handle.data.item()
-
-    vars(interpreter)["_patch_lang_tensor"] = patched
 
 
 def prepare(

@@ -12,7 +12,7 @@ import triton.language as tl
 from suanzi import dtypes
 from suanzi.dtypes import DType
 from suanzi.torch.triton.exponentials import like, more
-from suanzi.torch.triton.lanes import bits, floats, fused
+from suanzi.torch.triton.lanes import bits, floats
 
 _LOGARITHMS = ("log", "log2", "log10")
 FAR = {
@@ -94,9 +94,9 @@ def _turned(x, QUARTERS: tl.constexpr):
     whole = more(x, like(x, 0.6366197723675814), _MAGIC)
     n = whole - _MAGIC
     # A quarter turn in three parts, all of one sign, so that that of -0 stays.
-    r = fused(n, like(x, -1.570796251296997), x)
-    r = fused(n, like(x, -7.549789415861596e-08), r)
-    r = fused(n, like(x, -5.390302529957765e-15), r)
+    r = tl.fma(n, like(x, -1.570796251296997), x)
+    r = tl.fma(n, like(x, -7.549789415861596e-08), r)
+    r = tl.fma(n, like(x, -5.390302529957765e-15), r)
     s = r * r
     p = more(like(x, -0.0001951647864188999), s, 0.00833217240869999)
     p = more(p, s, -0.16666655242443085)
