@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import suanzi as sz
+from helpers.recording import Recorder, reason_of
 from suanzi import _core
 from suanzi.promote import library
 
@@ -49,6 +50,8 @@ settings.register_profile("quick", settings.get_profile("suanzi"), max_examples=
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if config.option.markexpr == "quick" else "suanzi")
+    if config.option.record and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(Path(config.option.record).resolve()))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -110,6 +113,7 @@ AUTOUSED = {"_same_rules_before_and_after"}
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--apart", action="store_true", help="each set of parameters is a test")
+    parser.addoption("--record", help="write what became of each test to this file")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -166,28 +170,46 @@ def looped(group: list[pytest.Item], at: int) -> pytest.Item:
         return first
     function = first.obj
     calls = [(call.id, call.params) for call in specs]
+    outcomes: list[tuple[str, str, str]] = []
 
     def every() -> None:
-        skipped = []
+        outcomes.clear()
         for name, parameters in calls:
             try:
                 function(**parameters)
+                outcomes.append((name, "passed", ""))
             except pytest.skip.Exception as reason:
-                skipped.append(str(reason))
+                outcomes.append((name, "skipped", str(reason)))
             except Exception as error:
                 if not lacks(error):
+                    outcomes.append((name, "failed", ""))
                     print(f"with the parameters [{name}]")
                     if type(error) is AssertionError:
                         error.args = (f"[{name}] {error}",)
                     raise
-                skipped.append(str(error))
-        if len(skipped) == len(calls):
-            pytest.skip(skipped[0])
+                outcomes.append((name, "skipped", str(error)))
+        if all(outcome == "skipped" for _, outcome, _ in outcomes):
+            pytest.skip(outcomes[0][2])
 
     marks = getattr(first.function, "pytestmark", [])
+    vars(every).update(outcomes=outcomes, names=[name for name, _ in calls])
     every.pytestmark = [m for m in marks if m.name != "parametrize"]  # type: ignore[attr-defined]
     name = f"{first.originalname}[{at}: {calls[0][0]} to {calls[-1][0]}]"
     return pytest.Function.from_parent(first.parent, name=name, callobj=every)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add what became of each set of parameters that a test loops over."""
+    report = yield
+    every = getattr(item, "obj", None)
+    if call.when == "call":
+        report.each = getattr(every, "outcomes", [])
+    elif report.skipped:
+        report.each = [(name, "skipped", reason_of(report)) for name in getattr(every, "names", ())]
+    return report
 
 
 SLOW = {

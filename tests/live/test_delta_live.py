@@ -22,6 +22,8 @@ import numpy as np, torch
 from transformers.models.qwen3_next import modeling_qwen3_next as models
 
 given = {n: torch.from_numpy(x) for n, x in np.load(sys.argv[1]).items()}
+for name in ("q", "k"):  # as the model does: functions before 5.23 take as many heads as `v` has
+    given[name] = given[name].repeat_interleave(2, dim=2)
 rows, state = [given[n] for n in ("q", "k", "v", "g", "beta")], given["state"]
 found = {}
 for kind in ("recurrent", "chunk"):

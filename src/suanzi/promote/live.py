@@ -44,6 +44,10 @@ class NotInstalled(InvalidArgument):
     """The framework is not installed."""
 
 
+class NoDevice(InvalidArgument):
+    """The framework does not have the device that it is asked on."""
+
+
 class Compared:
     """What a framework answered, compared with what suanzi has: a sentence, and the differences."""
 
@@ -235,7 +239,7 @@ def _probe(
         ) from None
     line = next((x for x in run.stdout.splitlines() if x.startswith(_MARK)), None)
     if run.returncode == _NO_DEVICE:
-        raise InvalidArgument(f"live: {printable(run.stderr.strip().splitlines()[-1])}.")
+        raise NoDevice(f"live: {printable(run.stderr.strip().splitlines()[-1])}.")
     if run.returncode or line is None:
         lines = run.stderr.strip().splitlines()
         last = (lines or [f"its process ended with {ending(run.returncode)}"])[-1]

@@ -10,10 +10,12 @@ from typing import Any
 
 from suanzi._hints import nearest
 from suanzi._text import printable
-from suanzi.promote.live import FRAMEWORKS, Compared, run_script
+from suanzi.promote.live import Compared, run_script
 from suanzi.promote.results import Results, read_results, results
 from suanzi.status import InternalError, InvalidArgument
 
+WITH_RESULTS = ("torch", "numpy", "jax", "paddle", "mindspore", "openvino")
+"""The frameworks whose operators are asked for their results."""
 _ASKER = Path(__file__).parent / "probes" / "ask_results.py"
 
 
@@ -71,10 +73,10 @@ class LiveResults(Compared):
 
 def ask_results(framework: str, python: str | None = None) -> LiveResults:
     """Ask the framework that is installed for an interpreter, this one by default."""
-    if framework not in FRAMEWORKS:
+    if framework not in WITH_RESULTS:
         raise InvalidArgument(
-            f"live: --results does not support {framework!r}; it supports {', '.join(FRAMEWORKS)}."
-            f"{nearest(framework, FRAMEWORKS)}"
+            f"live: --results does not support {framework!r}; it supports "
+            f"{', '.join(WITH_RESULTS)}.{nearest(framework, WITH_RESULTS)}"
         )
     done = run_script("live", framework, _ASKER, framework, python=python)
     parts = re.split(r"^suanzi-results (\S+)\n", done.stdout, flags=re.MULTILINE)

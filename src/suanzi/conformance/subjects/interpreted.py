@@ -49,4 +49,4 @@ def fix() -> None:
         return made
 
     if "fma_fp32" not in fma.__code__.co_names:  # Triton 3.9 rounds once
-        builder.create_fma = fused  # type: ignore[union-attr]
+        builder.create_fma = fused

@@ -125,8 +125,10 @@ def device():
 
 def fail_without(name, version, error):
     """Exit where the framework does not have the device that was asked for."""
-    words = str(error).strip().split("\n")[0].split(". ")[0]
-    sys.stderr.write("{} {} has no device {!r} here: {}\n".format(name, version, device(), words))
+    words = str(error).strip().split("\n")[0].split(". ")[0].strip(" !.")
+    named = " ".join(one for one in (name, version) if one)
+    which = " {!r}".format(device()) if device() else ""
+    sys.stderr.write("{} has no device{} here: {}\n".format(named, which, words))
     sys.exit(4)
 
 

@@ -2,12 +2,16 @@
 
 import itertools
 
-from common import NUMBERS, asked_of, emit, fail_if_missing
+from common import NUMBERS, asked_of, emit, fail_if_missing, fail_without
 
 fail_if_missing("flag_gems")
 
-import flag_gems  # noqa: E402
 import torch  # noqa: E402
+
+try:
+    import flag_gems
+except RuntimeError as error:  # it looks for its device when it is imported
+    fail_without("flag_gems", "", error)
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64".split()
 ZEROS = ["0d:" + name for name in DTYPES]
