@@ -39,7 +39,7 @@ def ran_nowhere(records: Iterable[Record], files: Iterable[str] = ()) -> Left:
     done = set().union(*(ran(one) for one in records))
     started = {test.partition("::")[0] for test in done}
     known = {test.partition("::")[0] for one in records for test in one}
-    left: Left = {file: "no environment collects it" for file in set(files) - known}
+    left: Left = dict.fromkeys(set(files) - known, "no environment collects it")
     for one in records:
         for test, (_, reason) in one.items():
             whole = "::" not in test

@@ -40,8 +40,9 @@ class Graph:
 def device(state: dict[str, bool]) -> Iterator[None]:
     """Have PyTorch say that there is a GPU, whose stream captures where `state` has it."""
     before = {name: getattr(torch.cuda, name) for name in
-              ("is_initialized", "is_current_stream_capturing", "CUDAGraph")}  # fmt: skip
+              ("is_available", "is_initialized", "is_current_stream_capturing", "CUDAGraph")}  # fmt: skip
     vars(torch.cuda).update(
+        is_available=lambda: False,  # else optimizers refuse a step that a graph captures
         is_initialized=lambda: state["initialized"],
         is_current_stream_capturing=lambda: state["capturing"],
         CUDAGraph=Graph,

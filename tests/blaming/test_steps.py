@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -19,9 +20,13 @@ def found() -> Any:
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad", ""])
 def test_steps_of_pytorch_are_right(name: str) -> None:
+    """All but those of SGD in 16 bits where PyTorch has the fault of pytorch#191763: it is found."""
     steps = {k: v for k, v in found()["right"].items() if k.startswith(name)}
     assert len(steps) > 12
     for title, (answer, skipped, inaccurate) in steps.items():
+        if found()["skips blocks"] and re.match(r"SGD (?!foreach).*float16$", title):
+            assert (answer, skipped, inaccurate) == ("wrong", {}, ["_fused_sgd"]), title
+            continue
         assert (answer, skipped) == ("right", {}), title
         if "foreach" not in title:
             assert inaccurate == [], title

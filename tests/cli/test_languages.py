@@ -20,6 +20,7 @@ from suanzi._lang.choosing import choose, split
 from suanzi._text import columns, pad, width, wrap
 from suanzi.cli import main
 from suanzi.cli.catalogue import entries, entry, in_one_line
+from suanzi.conformance.decision import said_headline
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.summary import problem_of, said_problem
 from suanzi.errata import errata
@@ -265,6 +266,33 @@ def test_problems_are_said_after_their_calls(problem: str, chinese: str) -> None
     assert said_problem(result) == f"zeros(shape=[-1]): {problem}" == problem_of(result)
     with language("zh"):
         assert said_problem(result) == f"zeros(shape=[-1]): {chinese}"
+
+
+HEADLINES = """
+No required case was tested; 3 cases tentative.
+No required case was tested; 3 cases beyond the standard passed.
+Nothing was tested.
+Does not conform: no case passed.
+Does not conform: 3 of 9 required cases failed (2 known), 1 was not answered.
+No new failures. Does not conform: 3 of 9 required cases failed (known).
+Conforms for int32 (9 cases): minimum set.
+Conforms in what was tested (9 cases); no level reached.
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("first", HEADLINES)
+def test_every_sentence_of_a_headline_is_translated(first: str) -> None:
+    small = first[0].lower() + first[1:]
+    for end in (
+        "",
+        " 2 cases beyond the standard failed.",
+        " 1 case that are not required failed.",
+    ):
+        for text in (first + end, f"Interrupted. So far: {small}{end}"):
+            assert said_headline(text) == text
+            with language("zh"):
+                assert not ENGLISH.search(said_headline(text).replace("minimum set", ""))
+                assert ("被中断" in said_headline(text)) == text.startswith("Interrupted")
 
 
 def test_english_reads_no_catalogue(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
-"""Which tests ran, each set of parameters by itself: `pytest --record FILE`, for tools/ran_nowhere.py.
+"""Which tests ran, each set of parameters by itself: `pytest --record FILE`.
 
-Several sets of parameters are looped over in one test (tests/conftest.py), which has passed when one
-of them did: what became of each is told apart here, under the names that `--apart` gives them.
+tools/ran_nowhere.py reads it. One test loops over several sets of parameters (tests/conftest.py),
+and passes where one of them does: here each has its own outcome, by the name that `--apart` gives.
 """
 
 from __future__ import annotations

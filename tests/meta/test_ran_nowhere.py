@@ -1,4 +1,4 @@
-"""Tests that run in no environment are found: the tool, and the record that pytest writes for it."""
+"""Tests that run in no environment are found: the tool, and the record that it reads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from ran_nowhere import is_excused, ran_nowhere, shown
 
 TESTS = Path(__file__).parents[1]

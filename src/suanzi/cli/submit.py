@@ -9,6 +9,7 @@ from suanzi._text import pad, printable
 from suanzi.cli.check import _named, _show, _split
 from suanzi.cli.typed import CaseRules, Jobs, Json, Minimal, Python, Words
 from suanzi.cli.typed import rules as read_rules
+from suanzi.conformance.decision import said_headline
 
 
 def submit(
@@ -125,6 +126,8 @@ def verify(
         mark = say({True: "ok", False: "WRONG", None: "-"}[one.ok])
         print(printable(f"{pad(mark, 6)}{pad(say(one.what), 14)}{say(one.words)}"))
     genuine = "Nothing contradicts the report" if found.genuine else "The report is not genuine"
-    said = f"{say(genuine)}: {say(found.headline)}" if found.headline else f"{say(genuine)}."
+    said = (
+        f"{say(genuine)}: {said_headline(found.headline)}" if found.headline else f"{say(genuine)}."
+    )
     print(printable(said))
     return int(not found.genuine)

@@ -8,9 +8,12 @@ news, and it is not conformance.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from suanzi._lang import chosen, say
 
 Verdict = Literal[
     "conforms",
@@ -286,6 +289,23 @@ def _headline(total: Tally, levels: Sequence[Level], scope: Scope) -> tuple[str,
     if scope.unfinished:
         text = f"Interrupted. So far: {text[0].lower()}{text[1:]}"
     return text, style
+
+
+_PARTS = re.compile(r"(Interrupted\. So far: )?(.+?\.)(?: (\d+ cases? [^.]+ failed\.))?", re.DOTALL)
+
+
+def said_headline(text: str) -> str:
+    """Return a headline in the chosen language, sentence by sentence.
+
+    >>> said_headline("Conforms (61 cases): one. 2 cases beyond the standard failed.")
+    'Conforms (61 cases): one. 2 cases beyond the standard failed.'
+    """
+    parts = _PARTS.fullmatch(text)
+    if chosen() == "en" or parts is None:
+        return say(text)
+    before, first, more = parts.groups()
+    said = say(first[0].upper() + first[1:]) + (say(more) if more else "")
+    return say(f"{before}{said}") if before else said
 
 
 def _sentence(total: Tally, levels: Sequence[Level], scope: Scope) -> tuple[str, Style]:

@@ -15,6 +15,7 @@ from typing import Any
 from suanzi import __version__
 from suanzi._files import write_file
 from suanzi._html import render
+from suanzi.conformance.decision import said_headline
 from suanzi.conformance.model.basis import labels, meanings
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.members import facts_of, long_title_of, members
@@ -53,6 +54,7 @@ def _facts(run: Run) -> dict[str, Any]:
         "subject": summary.subject_of(run),
         "settings": summary.settings_of(run),
         "decision": run.decision,
+        "headline": said_headline(run.decision.headline),
         "requirements": summary.requirements(run.decision.total),
         "count": count,
         "shares": {o: summary.share(count[o], count["cases"]) for o in OUTCOMES},

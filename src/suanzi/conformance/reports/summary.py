@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suanzi._lang import say
-from suanzi.conformance.decision import Answer, Style, Tally, Verdict
+from suanzi.conformance.decision import Answer, Style, Tally, Verdict, said_headline
 from suanzi.conformance.model.basis import DEMANDED, labels
 from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
@@ -81,7 +81,7 @@ Part = Line | Table
 def parts(run: Run, *, verbose: bool = False) -> list[Part]:
     """Return the whole report of a run: tables, summary, failures, and the headline at the end."""
     most = None if verbose else _FIRST
-    headline = Line(run.decision.headline, run.decision.style)
+    headline = Line(said_headline(run.decision.headline), run.decision.style)
     return [*categories(run), *summary(run), *failures(run, most, verbose), headline]
 
 
