@@ -56,6 +56,9 @@ def make_recorder(write, options):
         packet = getattr(func, "overloadpacket", None)
         return known.of(name if packet is None else packet.__name__)
 
+    # torch.export with strict=True traces modes too, before PyTorch 2.13, and cannot trace notes.
+    is_traced = getattr(torch.compiler, "is_dynamo_compiling", bool)
+
     class Functions(TorchFunctionMode):
         """Sees what a thread of the program calls, numbers as numbers."""
 
@@ -68,7 +71,7 @@ def make_recorder(write, options):
             found = names.get(func, 0)
             if found == 0:
                 found = names[func] = name_of(func)
-            if found is None:
+            if found is None or is_traced():
                 return func(*args, **kwargs)
             name, way, is_known = found
             if is_known:
