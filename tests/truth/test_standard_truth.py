@@ -18,6 +18,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.cases import bounds, by_definition, is_plain
+from suanzi.judgement.given import EXPECTED
 from suanzi.registry import function
 from suanzi.standard import interfaces
 from suanzi.status import InvalidArgument, StatusError
@@ -118,8 +119,9 @@ def test_most_operators_of_the_standard_have_a_truth() -> None:
                                            ("rand_uniform", "its result is random")])  # fmt: skip
 def test_what_has_no_truth_says_why(op: str, words: str) -> None:
     x = np.ones((2, 2), np.float32)
-    with pytest.raises(InvalidArgument, match=words):
-        sz.assert_right(op, x, x)
+    if op not in EXPECTED:
+        with pytest.raises(InvalidArgument, match=words):
+            sz.assert_right(op, x, x)
     with pytest.raises(AttributeError, match=words):
         getattr(truth, op)
 

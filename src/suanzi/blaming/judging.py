@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.blaming.sampling import Part, Piece, is_float
-from suanzi.judgement.cases import Bound, bound_as, spacing_at
+from suanzi.judgement.bounds import Bound, bound_as, spacing_at
 from suanzi.truth.public import SMALL
 from suanzi.truth.rounding import ROUNDED, rounded
 from suanzi.truth.tracked import Tracked, arithmetic, tracked

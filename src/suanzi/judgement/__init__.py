@@ -21,7 +21,8 @@ from suanzi.conformance.subjects.wire import Unsuitable
 from suanzi.judgement.arguments import request
 from suanzi.judgement.engine import judge_request
 from suanzi.judgement.findings import CODES, Finding
-from suanzi.judgement.own import assert_right, register
+from suanzi.judgement.own import register
+from suanzi.judgement.right import assert_right
 from suanzi.judgement.verdict import CaseResult, Verdict
 from suanzi.promote.live import NotInstalled
 from suanzi.status import InvalidArgument

@@ -18,11 +18,14 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion
 from suanzi.dtypes import dtype as dtype_named
 from suanzi.judgement.cases import OWN_GRADIENTS, calls_of
+from suanzi.judgement.given import has_truth
 from suanzi.judgement.standards import criteria_named
+from suanzi.registry import REGISTRY, function
 from suanzi.standard import interface, interfaces, record
 from suanzi.standard.catalogues import catalogues, key_of
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.truth import definitions
+from suanzi.truth.standard import reason
 
 DTYPES = ("float32", "float16", "bfloat16")
 ARITHMETICS = ("float16", "bfloat16", "tfloat32", "float32", "float64")
@@ -58,7 +61,10 @@ def request(
     backward: bool = False,
 ) -> Request:
     """Check what is asked for; the arguments are those of `sz.judge`."""
-    key, names = operator_key(op), dtype_names(dtypes)
+    key = operator_key(op)
+    if not key.startswith("own:") and not has_truth(key):
+        raise InvalidArgument(f"judge: {op} has no truth over inputs: {reason(key)}.")
+    names = dtype_names(dtypes, key)
     return Request(
         key, names, frozenset(() if dtypes is None else names), shapes_of(key, shapes),
         arithmetic_named(accumulate), params_of(key, params), criteria_named(standards),
@@ -89,10 +95,26 @@ def operator_key(name: str) -> str:
         ) from None
 
 
-def dtype_names(wanted: Iterable[Any] | str | None) -> tuple[str, ...]:
-    """Return dtypes by suanzi's names; without any, float32, float16 and bfloat16."""
+def dtypes_known(key: str) -> tuple[str, ...]:
+    """Return the dtypes that an operator can be judged in: those that it takes, of numbers.
+
+    >>> dtypes_known("nn:scaled_linear")
+    ('int8', 'float8_e4m3fn', 'float8_e5m2')
+    """
+    if key.startswith("own:"):
+        return tuple(FORMATS)
+    function(key)  # its catalogue is loaded
+    return tuple(d.name for d in REGISTRY[key].dtypes if d.kind not in ("quantized", "char"))
+
+
+def dtype_names(wanted: Iterable[Any] | str | None, key: str) -> tuple[str, ...]:
+    """Return dtypes by suanzi's names; without any, float32, float16 and bfloat16.
+
+    An operator that takes none of these is judged in all dtypes that it takes.
+    """
+    taken = dtypes_known(key)
     if wanted is None:
-        return DTYPES
+        return tuple(name for name in DTYPES if name in taken) or taken
     some = wanted.split(",") if isinstance(wanted, str) else wanted
     if not isinstance(some, Iterable):
         some = [some]
@@ -102,14 +124,14 @@ def dtype_names(wanted: Iterable[Any] | str | None) -> tuple[str, ...]:
             found.append(dtype_named(one.strip() if isinstance(one, str) else one).name)
         except StatusError as error:
             raise InvalidArgument(f"judge: {error}") from None
-    other = [name for name in found if name not in FORMATS]
+    other = [name for name in found if name not in taken]
     if other:
         raise InvalidArgument(
-            f"judge: {other[0]} is not a dtype of real floating-point numbers; "
-            f"use {', '.join(FORMATS)}."
+            f"judge: {key.rpartition(':')[2]} is not judged in {other[0]}; it takes "
+            f"{', '.join(taken)}."
         )
     if not found:
-        raise InvalidArgument(f"judge: dtypes is empty; give some of {', '.join(FORMATS)}.")
+        raise InvalidArgument(f"judge: dtypes is empty; give some of {', '.join(taken)}.")
     return tuple(dict.fromkeys(found))
 
 
@@ -235,6 +257,11 @@ def gradients_of(key: str) -> list[str]:
 # ---- which cases a kernel can take ---------------------------------------------------------------
 
 
+def is_operand(x: Any) -> bool:
+    """Tell whether an argument is a tensor, or a list of them."""
+    return isinstance(x, Data) or (isinstance(x, list) and bool(x) and isinstance(x[0], Data))
+
+
 def forward_of(case: Case) -> Case:
     """Return the call of the kernel whose gradient a case asks for."""
     arguments = {n: x for n, x in case.arguments.items() if n != "out_grad"}
@@ -248,9 +275,7 @@ def misfit(case: Case, accepted: Sequence[str], params: Mapping[str, Any]) -> st
     if the kernel has it. One that it does not have must be the default, or what the caller says
     that the kernel does.
     """
-    tensors = [n for n, x in case.arguments.items() if isinstance(x, Data)]
-    if any(isinstance(x, list) and x and isinstance(x[0], Data) for x in case.arguments.values()):
-        return "it takes a list of tensors, which the judge does not support"
+    tensors = [n for n, x in case.arguments.items() if is_operand(x)]
     own = [name for name in accepted if not name.startswith("*")]
     names, count = names_of(list(accepted)), count_in_order(tensors, list(accepted))
     if (gap := _gap(case, tensors, count)) is not None:

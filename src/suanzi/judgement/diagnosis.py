@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.conformance.model.case import Case
-from suanzi.conformance.model.numbers import FORMATS
+from suanzi.conformance.model.numbers import FORMATS, PARTS
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.cases import Bound, by_definition
+from suanzi.judgement.bounds import Bound, by_definition
 from suanzi.judgement.filling import numbers_of
 from suanzi.judgement.findings import Finding
 from suanzi.truth import definitions
@@ -34,7 +35,7 @@ class Hypothesis:
     def bounds(self, case: Case) -> list[Bound]:
         """Return what a case would allow."""
         of = self.accumulate, self.sums
-        return by_definition(case.op, case.dtype, case.arguments, *of) or []
+        return by_definition(case.op, case.dtype, case.arguments, *of)
 
 
 SUMS = [Hypothesis(f"accumulation in {name}", None, name) for name in ("float16", "bfloat16")]
@@ -75,7 +76,8 @@ def diagnosed(result: Result) -> Finding:
     """Return what is wrong with a result."""
     wrong = result.bound.wrong(result.found)
     count = f"{int(wrong.sum())} of {wrong.size} elements"
-    for look in (_moved, _special, _unwritten, _scaled, _lower):
+    floats = PARTS.get(result.bound.dtype, result.bound.dtype) in FORMATS
+    for look in (_moved, _special, _unwritten, _scaled, _lower) if floats else (_moved, _unwritten):
         said = look(result, wrong)
         if said is not None:
             return Finding(said[0], f"{said[1]} ({count} wrong)", result.case.id)
@@ -87,11 +89,16 @@ def numbers(result: Result) -> Finding:
     wrong = result.bound.wrong(result.found)
     count = f"{int(wrong.sum())} of {wrong.size} elements"
     at = tuple(map(int, np.argwhere(wrong)[0]))
-    words = f"{_place(at)}: {result.found[at]:.9g}, not {result.truth[at]:.9g}"
+    words = f"{_place(at)}: {_number(result.found[at])}, not {_number(result.truth[at])}"
     edge = _edge(wrong)
     if edge is not None:
         return Finding("JD207", f"only columns {edge}; {words} ({count})", result.case.id)
     return Finding("JD404", f"{count} wrong, the first at {words}", result.case.id)
+
+
+def _number(x: Any) -> str:
+    """Return a float in nine digits, and an integer or a bool as it is."""
+    return f"{x:.9g}" if isinstance(x, np.floating | float) else str(x)
 
 
 def _place(at: Sequence[int]) -> str:

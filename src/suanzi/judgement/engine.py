@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.conformance.judging.verdict import Answer
-from suanzi.conformance.model.case import Case
+from suanzi.conformance.judging.verdict import verdict as verdict_of
+from suanzi.conformance.model.case import Case, Check
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
@@ -32,9 +33,10 @@ from suanzi.judgement.arguments import (
     request,
     without_defaults,
 )
-from suanzi.judgement.cases import Bound, Trial, spread, trials, unnoticed
+from suanzi.judgement.bounds import Bound, numbers_as
+from suanzi.judgement.cases import Trial, spread, trials, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
-from suanzi.judgement.filling import dtype_of, numbers_of
+from suanzi.judgement.filling import dtype_of
 from suanzi.judgement.findings import CODES, Finding
 from suanzi.judgement.inference import inferred
 from suanzi.judgement.standards import rulings
@@ -52,6 +54,7 @@ _ARGUMENTS = re.compile(
     r"TypeError.*(required (positional|keyword)|unexpected keyword|positional arg)"
 )
 """An error of Python for arguments that a function does not have."""
+_INDICES = ("indices", "order", "positions", "counts")
 _OUTCOMES = {"crashed": "JD002", "hung": "JD003", "broken": "JD102", "unsupported": "JD503"}
 
 
@@ -90,18 +93,26 @@ class Judging:
         case = trial.case
         answer = self._ask(case)
         try:
-            expected = trial.expect()
+            due = trial.expect()
         except (ValueError, IndexError, ArithmeticError):  # a size that the operator does not take
-            expected = None
-        if expected is None:
+            due = None
+        if due is None:
             return CaseResult(case.id, "not taken", case=case)
+        expected = [] if isinstance(due, Check) else due
         if self.pulls(case):
             key = case.op.removesuffix("_bwd")
             present = [n for n in every_gradient(key) if isinstance(case.arguments.get(n), Data)]
-            asked_for = zip(present, expected, strict=False)
+            asked_for = zip(present, expected, strict=True)
             expected = [bound for name, bound in asked_for if name in gradients_of(key)]
-        finding, share = self._finding(case, answer, expected)
-        if (finding is None or finding.is_note) and unnoticed(case, expected, self.lower):
+        if isinstance(due, Check):
+            finding, share = self._found(case, answer, lambda found: _property(case, found, due))
+        else:
+            finding, share = self._found(
+                case, answer, lambda found: self._compared(case, found, expected)
+            )
+        if (finding is None or finding.is_note) and _cannot_fail(
+            case, answer, due, expected, self.lower
+        ):
             return CaseResult(case.id, "cannot fail", case=case, expected=expected)
         said = rulings(self.criteria, case, _results(answer, expected), expected)
         if finding is None:
@@ -129,9 +140,13 @@ class Judging:
         """Tell whether a case asks for the gradient of the kernel, and not for its result."""
         return self.backward and case.op.endswith("_bwd")
 
-    def _finding(
-        self, case: Case, answer: Answer | Unanswered, expected: Sequence[Bound]
+    def _found(
+        self,
+        case: Case,
+        answer: Answer | Unanswered,
+        compared: Callable[[Answer], tuple[Finding | None, float | None]],
     ) -> tuple[Finding | None, float | None]:
+        """Return what is wrong with an answer: that there is none, or what a comparison finds."""
         self.made.clear()
         if isinstance(answer, Unanswered):
             code, _, words = answer.words.partition(": ")
@@ -154,19 +169,26 @@ class Judging:
                 code = "JD505"
             return Finding(code, answer.words, case.id), None
         self.forms.add(_form(case))
+        return compared(answer)
+
+    def _compared(
+        self, case: Case, answer: Answer, expected: Sequence[Bound]
+    ) -> tuple[Finding | None, float | None]:
+        """Compare outputs with their bounds; more of them, as what a gradient needs, are free."""
         expected = _without_target(case, expected, len(answer.outputs))
         if len(answer.outputs) < len(expected):
             words = f"{len(answer.outputs)} instead of {len(expected)}"
             return Finding("JD101", words, case.id), None
         share, first = 0.0, None
-        for made, bound in zip(answer.outputs, expected, strict=False):
-            if not isinstance(made, Data) or not is_like(made, bound):
+        outputs = answer.outputs[: len(expected)]
+        for i, (made, bound) in enumerate(zip(outputs, expected, strict=True)):
+            if not isinstance(made, Data) or not is_like(made, bound, _is_index(case, i)):
                 came = (
                     f"{made.dtype} of shape {made.shape}" if isinstance(made, Data) else f"{made!r}"
                 )
                 words = f"{came}, not {bound.dtype} of shape {bound.shape}"
                 return Finding("JD103", words, case.id), None
-            found = numbers_of(made).astype(np.float64)
+            found = numbers_as(made)
             self.made.append(found)
             share = max(share, _share(bound, found))
             if bound.wrong(found).any() and first is None:
@@ -234,14 +256,44 @@ def _results(answer: Answer | Unanswered, expected: Sequence[Bound]) -> list[NDA
     same = [(x.dtype, x.shape) for x in made[: len(expected)]]
     if same != [(b.dtype, b.shape) for b in expected]:
         return []
-    return [numbers_of(x) for x in made[: len(expected)]]
+    return [numbers_as(x) for x in made[: len(expected)]]
 
 
-def is_like(made: Data, bound: Bound) -> bool:
+def is_like(made: Data, bound: Bound, is_index: bool) -> bool:
     """Tell whether an output has its dtype and shape; indices may be of either usual dtype."""
     indices = ("int64", "int32")
-    same = made.dtype == bound.dtype or (made.dtype in indices and bound.dtype in indices)
-    return same and made.shape == bound.shape
+    either = is_index and made.dtype in indices and bound.dtype in indices
+    return (made.dtype == bound.dtype or either) and made.shape == bound.shape
+
+
+def _is_index(case: Case, which: int) -> bool:
+    """Tell whether an output counts positions, whatever the dtype of the operands is."""
+    if case.op.startswith("own:") or case.op.endswith("_bwd"):
+        return False
+    names = case.interface.outputs
+    return names[min(which, len(names) - 1)] in _INDICES
+
+
+def _property(case: Case, answer: Answer, due: Check) -> tuple[Finding | None, float | None]:
+    """Return what is wrong with outputs of which only a property is known."""
+    problem = verdict_of(case, answer, False, due).problem
+    return (None if problem is None else Finding("JD404", problem, case.id)), None
+
+
+def _cannot_fail(
+    case: Case,
+    answer: Answer | Unanswered,
+    due: Check | Sequence[Bound],
+    expected: Sequence[Bound],
+    lower: bool,
+) -> bool:
+    """Tell whether a case would accept a wrong output, too."""
+    if not isinstance(due, Check):
+        return unnoticed(case, expected, lower) is not None
+    if not isinstance(answer, Answer) or answer.status != "SUCCESS":
+        return False
+    zeros = [replace(x, raw=bytes(len(x.raw))) for x in answer.outputs if isinstance(x, Data)]
+    return verdict_of(case, replace(answer, outputs=zeros), False, due).passed
 
 
 def _first_row(x: Data) -> Data:

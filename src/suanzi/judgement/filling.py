@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.conformance.model.numbers import FORMATS
+from suanzi.conformance.model.numbers import FORMATS, PARTS
 from suanzi.conformance.nn._calls import CLASSES, Operand
 from suanzi.conformance.subjects.wire import Data
 
@@ -35,8 +35,10 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def numbers_of(x: Data) -> NDArray[Any]:
-    """Return the elements of a tensor: floats as float64, the others as they are."""
+    """Return the elements of a tensor: floats as float64 or complex128, the others as they are."""
     found = np.frombuffer(x.raw, dtype_of(x.dtype)).reshape(x.shape)
+    if x.dtype in PARTS:
+        return found.astype(np.complex128)
     return found.astype(np.float64) if x.dtype in FORMATS else found
 
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import NARROW
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.cases import Bound, Trial, chosen, spacing_at
+from suanzi.judgement.bounds import Bound, spacing_at
+from suanzi.judgement.cases import Trial, chosen
 from suanzi.judgement.diagnosis import MANY, SUMS, Hypothesis, Result, numbers
 from suanzi.judgement.findings import Finding
 from suanzi.judgement.verdict import CaseResult
@@ -58,15 +59,19 @@ def _is_another(r: CaseResult) -> bool:
     """Tell whether a result has many errors that are none of rounding: another formula."""
     if r.finding is None or r.finding.code != "JD404" or "constant" in r.id:
         return False
-    return any(b.wrong(m).sum() >= MANY for b, m in zip(r.expected, r.made, strict=False))
+    return any(b.wrong(m).sum() >= MANY for b, m in _pairs(r))
+
+
+def _pairs(r: CaseResult) -> list[tuple[Bound, NDArray[np.float64]]]:
+    """Return what was expected with what came; nothing if outputs were missing."""
+    return list(zip(r.expected, r.made, strict=True)) if r.made else []
 
 
 def _without_arithmetic(r: CaseResult) -> CaseResult:
     """Return a result whose errors were taken for those of a lower arithmetic, as wrong numbers."""
     if r.finding is None or r.finding.code != "JD401" or r.case is None:
         return r
-    pairs = zip(r.expected, r.made, strict=False)
-    first = next(((b, m) for b, m in pairs if b.wrong(m).any()), None)
+    first = next(((b, m) for b, m in _pairs(r) if b.wrong(m).any()), None)
     return r if first is None else replace(r, finding=numbers(Result(r.case, *first, {})))
 
 
@@ -101,7 +106,7 @@ def _grows(wrong: Sequence[CaseResult]) -> bool:
     """Tell whether longer sums are further off, as roundings make them."""
     middle: dict[int, float] = {}
     for r in wrong:
-        for bound, made in zip(r.expected[:1], r.made, strict=False):
+        for bound, made in _pairs(r)[:1]:
             with np.errstate(all="ignore"):
                 off = np.abs(made - bound.truth) / np.abs(bound.truth)
             some = off[np.isfinite(off)]
@@ -126,7 +131,7 @@ def _mixed(one: Hypothesis, wrong: Sequence[CaseResult]) -> bool:
     for r in wrong:
         if length_of(r.case) * unit > 0.5:
             continue
-        for bound, made in zip(r.expected, r.made, strict=False):
+        for bound, made in _pairs(r):
             with np.errstate(all="ignore"):
                 off = np.where(bound.wrong(made), (made - bound.truth) * np.sign(bound.truth), 0.0)
             rows = np.nan_to_num(off).sum(-1) if off.ndim > 1 else np.nan_to_num(off)
@@ -142,8 +147,10 @@ def _explains(one: Hypothesis, wrong: Sequence[CaseResult]) -> bool:
         assert r.case is not None
         allowed = one.bounds(r.case)
         fitting = [b for b in allowed if any(b.shape == m.shape for m in r.made)]
-        pairs = list(zip(fitting, r.made, strict=False))
-        if len(pairs) < len(r.made) or not all(b.accepts(m) for b, m in pairs):
+        if len(fitting) < len(r.made):
+            return False
+        pairs = list(zip(fitting[: len(r.made)], r.made, strict=True))
+        if not all(b.accepts(m) for b, m in pairs):
             return False
         if one.sums == "float16" and any(_excess(b, m) > _LIKELY for b, m in pairs):
             return False

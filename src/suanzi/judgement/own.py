@@ -1,4 +1,4 @@
-"""Operators of your own, and results that are judged without a kernel: `assert_right`."""
+"""Operators of your own, with a definition and calls that they are judged by."""
 
 from __future__ import annotations
 
@@ -7,23 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from suanzi.conformance.model.case import Case
-from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
-from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
-from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
-from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.arguments import arithmetic_named, operator_key
-from suanzi.judgement.cases import OWN_GRADIENTS, by_definition, shape_of
-from suanzi.judgement.diagnosis import Result, diagnosed
-from suanzi.judgement.engine import is_like
-from suanzi.judgement.filling import numbers_of
+from suanzi.judgement.cases import OWN_GRADIENTS, shape_of
 from suanzi.status import InvalidArgument
-from suanzi.truth import definitions
 from suanzi.truth.define import truth_of
-from suanzi.truth.standard import reason
 
 
 def register(
@@ -91,56 +78,3 @@ def _title(given: Mapping[str, Any]) -> str:
         words = "x".join(map(str, found.shape)) if isinstance(found, Operand) else str(x)
         parts.append(f"{name} {words or 'no axes'}")
     return " ".join(parts)
-
-
-def assert_right(
-    op: str, inputs: Any, output: Any, *, accumulate: str | None = None, **params: Any
-) -> None:
-    """Raise AssertionError unless an output is right for its inputs; no tolerance is to be chosen.
-
-    Inputs and output are tensors of any framework; several are given as tuples. The bound follows
-    from the operator, the dtypes and the length.
-
-    >>> import numpy as np
-    >>> x = np.array([0.0, 1.0, 2.0], np.float32)
-    >>> sz.assert_right("softmax", x, np.exp(x) / np.exp(x).sum())
-    >>> sz.assert_right("softmax", x, np.zeros(3, np.float32))
-    Traceback (most recent call last):
-        ...
-    AssertionError: softmax is wrong: JD201 zeros: every element is 0 (3 of 3 elements wrong)
-    """
-    key = operator_key(op)
-    if key not in definitions():
-        raise InvalidArgument(f"assert_right: {op} has no truth over inputs: {reason(key)}.")
-    given = [_data(x) for x in (inputs if isinstance(inputs, tuple | list) else (inputs,))]
-    made = [_data(x) for x in (output if isinstance(output, tuple | list) else (output,))]
-    names = list(_parameters(key))[: len(given)]
-    arguments: dict[str, Any] = {**dict(zip(names, given, strict=True)), **params}
-    known = {*_parameters(key)}
-    strange = [name for name in params if name not in known]
-    if strange:
-        raise InvalidArgument(
-            f"assert_right: {op} has no parameter {strange[0]!r}; it has {', '.join(known)}."
-        )
-    floats = [x.dtype for x in (*made, *given) if x.dtype in FORMATS]
-    dtype = floats[0] if floats else made[0].dtype
-    due = by_definition(key, dtype, arguments, arithmetic_named(accumulate)) or []
-    case = Case(key, "plain", dtype, "given", arguments, lambda: ())
-    for one, bound in zip(made, due, strict=False):
-        if not is_like(one, bound):
-            raise AssertionError(
-                f"{op} is wrong: {one.dtype} of shape {one.shape}, not {bound.dtype} of "
-                f"shape {bound.shape}"
-            )
-        found = numbers_of(one).astype(np.float64)
-        if bound.wrong(found).any():
-            raise AssertionError(f"{op} is wrong: {diagnosed(Result(case, bound, found, {}))}")
-
-
-def _parameters(key: str) -> Sequence[str]:
-    return list(inspect.signature(definitions()[key]).parameters)
-
-
-def _data(x: Any) -> Data:
-    found: Data = FRAMEWORKS_BY_NAME[framework_of_tensor(x)]().read(x)
-    return found

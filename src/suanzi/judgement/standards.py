@@ -13,7 +13,7 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.subjects.wire import Data
 from suanzi.criteria import Criterion, Ruling, accepts, criterion, every
-from suanzi.judgement.cases import Array, Bound, by_definition
+from suanzi.judgement.bounds import Array, Bound, by_definition
 from suanzi.judgement.filling import dtype_of, numbers_of
 from suanzi.standard import record
 from suanzi.status import InvalidArgument
@@ -55,7 +55,7 @@ def _ruling(
     if not results:
         return Ruling(one.name, None, "cannot be applied: there is no result to compare")
     said = []
-    for i, (found, bound) in enumerate(zip(results, expected, strict=False)):
+    for i, (found, bound) in enumerate(zip(results, expected, strict=True)):
         more: dict[str, Any] = {
             name: _MORE[name](case, bound, i) for name in one.needs(case.op) if name in _MORE
         }

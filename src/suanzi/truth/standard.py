@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.truth import functions as f
+from suanzi.truth import kinds
 from suanzi.truth import tracked as t
 from suanzi.truth.axes import axes_of
 from suanzi.truth.define import truth_of
@@ -20,8 +21,8 @@ from suanzi.truth.tracked import Tracked, tracked
 
 _RANDOM = "its result is random"
 _SEVERAL = "several results are right"
-_NO_INPUTS = "it makes, frees or describes memory"
 _ROUNDED = "its answer is known, suanzi.truth has it, but not how far a kernel may be off"
+_NO_INPUTS = "it makes, frees or describes memory"
 WITHOUT: dict[str, str] = {
     **dict.fromkeys(("rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm"),
                     _RANDOM),
@@ -113,7 +114,7 @@ def mod(x: Any, y: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    return _value(x).astype(np.float64)
+    return kinds.plain(_value(x))
 
 
 def _nearly_whole(a: Any, b: Any) -> Any:

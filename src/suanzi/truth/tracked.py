@@ -27,6 +27,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
+from suanzi.truth import kinds
 from suanzi.truth.axes import axes_of
 
 BITS = 200
@@ -97,7 +98,7 @@ def _mp(name: str) -> Callable[[Any], Any]:
     return function
 
 
-_to_mpf = np.frompyfunc(mpmath.mpf, 1, 1)
+_to_mpf = np.frompyfunc(mpmath.mpmathify, 1, 1)
 
 
 class Tracked:
@@ -128,7 +129,12 @@ class Tracked:
     @property
     def size(self) -> NDArray[np.float64]:
         """The magnitudes, as float64."""
-        return np.abs(self.value.astype(np.float64))
+        return kinds.magnitude(self.value)
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether they are complex numbers: an error is that of the whole number."""
+        return kinds.is_complex(self.value)
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
@@ -160,7 +166,7 @@ class Tracked:
         y = tracked(other)
         value = _quotient(self.value, y.value)
         with np.errstate(all="ignore"):
-            size = np.abs(value.astype(np.float64))
+            size = kinds.magnitude(value)
             certain = y.size - y.error
             passed = (self.error + _product(size, y.error)) / certain
             passed = np.where(self.error + y.error == 0, 0.0, passed)
@@ -199,11 +205,11 @@ class Tracked:
             value = _numpy(np.add.reduce, x.value, axis=-1, initial=zero) if n else _zeros(x, -1)
             sizes = x.size
             proven = max(n - 1 + 2 * (_now.sums is not None), 0) * (sizes + x.error).sum(-1)
-            partial = np.abs(np.cumsum(x.value.astype(np.float64), -1)).max(-1, initial=0.0)
+            partial = np.abs(np.cumsum(kinds.plain(x.value), -1)).max(-1, initial=0.0)
             spread = 2 * np.sqrt((sizes * sizes).sum(-1))
             likely = _SIGMAS * math.sqrt(n) * np.maximum(partial, spread)
             stops = _now.sums is not None and n * unit > 0.5
-            likely = np.where(_varied(sizes) & (not stops), likely, proven)
+            likely = np.where(kinds.varied(sizes) & (not stops), likely, proven)
             rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)
             error = x.error.sum(-1) + unit * rounding
             # A partial sum may overflow where the sum does not.
@@ -259,17 +265,15 @@ def tracked(x: Any) -> Tracked:
     """Return numbers, or an array of them, as exact operands."""
     if isinstance(x, Tracked):
         return x
-    if _now.exact:
-        given = np.asarray(x, dtype=object)
-        value = _numpy(_to_mpf, given) if given.size else given
-    else:
-        value = np.asarray(x, dtype=np.float64)
+    value = kinds.kept(x, _now.exact)
+    if _now.exact and value.size:
+        value = _numpy(_to_mpf, value)
     return Tracked(value, np.zeros(value.shape))
 
 
 def _numpy(function: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        return np.asarray(function(*args, **kwargs), dtype=object if _now.exact else np.float64)
+        return kinds.kept(function(*args, **kwargs), _now.exact)
 
 
 def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -278,31 +282,13 @@ def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float
     return found
 
 
-def _divided(a: Any, b: Any) -> Any:
-    if b != 0 or mpmath.isnan(a):
-        return a / b
-    return mpmath.nan if a == 0 else mpmath.inf * mpmath.sign(a)
-
-
-_mp_divided = np.frompyfunc(_divided, 2, 1)
-
-
 def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    return _numpy(_mp_divided if _now.exact else np.divide, a, b)
+    return _numpy(kinds.divided if _now.exact else np.divide, a, b)
 
 
 def _zeros(x: Tracked, axis: int) -> NDArray[Any]:
     shape = np.delete(np.asarray(x.shape), axis)
     return np.full(tuple(map(int, shape)), mpmath.mpf(0) if _now.exact else 0.0)
-
-
-def _varied(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell whether at least half of the addends are different ones."""
-    if sizes.shape[-1] < 2:
-        return np.ones(sizes.shape[:-1], bool)
-    some = np.sort(sizes, -1)
-    different = 1 + np.count_nonzero(some[..., 1:] != some[..., :-1], axis=-1)
-    return np.asarray(2 * different >= sizes.shape[-1])
 
 
 def _larger(a: Any, b: Any) -> Any:
@@ -312,7 +298,8 @@ def _larger(a: Any, b: Any) -> Any:
 def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
     """Return a result with the errors of its operands and its own, of some units of roundoff."""
     with np.errstate(all="ignore"):
-        size = np.abs(value.astype(np.float64))
+        size = kinds.magnitude(value)
+        units *= 3 if kinds.is_complex(value) else 1  # 2 sqrt(2) of a product
         error = passed + units * _now.unit * (size + passed)
         small = (size < 16 * _now.tiny) & np.asarray(value != 0, dtype=bool)
         error = np.where(small, error + _now.tiny, error)
@@ -338,8 +325,8 @@ def _function(
     given = tracked(x)
     value = _numpy(exact if _now.exact else fast, given.value) if given.value.size else given.value
     with np.errstate(all="ignore"):
-        plain = given.value.astype(np.float64)
-        error = np.where(given.error == 0, 0.0, passed(plain, given.error, value))
+        at = kinds.plain(given.value)
+        error = np.where(given.error == 0, 0.0, passed(at, given.error, value))
     return _rounded(value, error, _FUNCTIONS)
 
 
@@ -442,7 +429,8 @@ def sigmoid(x: Any) -> Tracked:
 def absolute(x: Any) -> Tracked:
     """The magnitude."""
     given = tracked(x)
-    return Tracked(_numpy(np.abs, given.value), given.error)
+    value = _numpy(np.abs, given.value)
+    return _rounded(value, given.error, 8.0) if given.is_complex else Tracked(value, given.error)
 
 
 def where(condition: Any, x: Any, y: Any) -> Tracked:

@@ -65,7 +65,7 @@ _SINGULAR: dict[str, Rows] = {
 }
 
 
-def _solved(mat: Shape, rhs: Shape) -> Shape:
+def solved_shape(mat: Shape, rhs: Shape) -> Shape:
     """Return the shape of a solution."""
     if len(rhs) == 1:
         return mat[:-1]
@@ -117,7 +117,7 @@ def solve(op: str, wanted: Wanted) -> Iterator[Case]:
 
 
 def _solve(group: str, dtype: str, title: str, mat: Data, rhs: Data) -> Iterator[Case]:
-    facts = {"shape": _solved(mat.shape, rhs.shape)}
+    facts = {"shape": solved_shape(mat.shape, rhs.shape)}
     for adjoint in (False, True):
         given = {"mat": mat, "rhs": rhs, "adjoint": adjoint}
         yield Case("solve", group, dtype, title + " adjoint" * adjoint, given,

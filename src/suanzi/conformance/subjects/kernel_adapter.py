@@ -48,10 +48,15 @@ _FAULTS = (
 """What runtimes say of a fault after which the device refuses everything."""
 _VIEWS = frozenset((
     "contiguous", "crop", "expand", "expand_dims", "flatten", "flip", "meshgrid", "reshape",
-    "reverse", "slice", "split", "squeeze", "transpose", "unstack", "nn:pixel_shuffle",
+    "reverse", "slice", "split", "squeeze", "transpose", "unstack", "conj", "real", "imag",
+    "nn:pixel_shuffle",
     "nn:pixel_unshuffle",
 ))  # fmt: skip
 """Operators that move no element or only choose some: a view of the input is a right result."""
+
+
+_NUMBERS = ("size", "rank")
+"""Operators whose result is a number of Python."""
 
 
 def framework_of(kernel: Any) -> str:
@@ -94,7 +99,12 @@ def count_in_order(tensors: list[str], accepted: list[str]) -> int:
     """Return how many tensors go by position: all but the last ones that are optional there.
 
     A tensor whose name is that of a parameter with a default, or by name alone, goes by its name.
+    Where a kernel has the names of all tensors in another order, it gets them by these names.
     """
+    free = [one.rstrip("=!") for one in accepted if "/" not in one and not one.startswith("*")]
+    if set(tensors) <= set(free) and tensors != free[: len(tensors)]:
+        same = [a == b for a, b in zip(tensors, free)]
+        return same.index(False) if False in same else len(tensors)
     by_name = [one.rstrip("=/!") for one in accepted if "/" not in one and one[-1] in "=!"]
     count = len(tensors)
     while count and tensors[count - 1] in by_name:
@@ -307,21 +317,37 @@ class Adapter:
         with self._watched():
             if self.gradients is not None and op.endswith("_bwd"):
                 return self._pulled(arguments)
-            return self._forward(arguments, op in _VIEWS)
+            return self._forward(arguments, op in _VIEWS, op in _NUMBERS)
 
-    def _forward(self, arguments: dict[str, Any], views: bool) -> Any:
-        tensors = {n: x for n, x in arguments.items() if isinstance(x, self.framework.kind())}
-        in_order, named = self._placed(tensors, arguments)
+    def _forward(self, arguments: dict[str, Any], views: bool, numbers: bool = False) -> Any:
+        operands, tensors = self._operands(arguments)
+        in_order, named = self._placed(operands, arguments)
         before = {name: self.framework.read(x).raw for name, x in tensors.items()}
         self.framework.poison(max([len(raw) for raw in before.values()] or [64]))
-        made = self.kernel(*(tensors[n] for n in in_order), **{n: arguments[n] for n in named})
+        made = self.kernel(*(operands[n] for n in in_order), **{n: arguments[n] for n in named})
         self.framework.synchronize()
-        outputs = made if isinstance(made, tuple) else (made,)
-        found = tuple(self._checked(x, tensors, views) for x in outputs)
+        outputs = made if isinstance(made, (tuple, list)) else (made,)
+        if numbers:
+            outputs = [Data("int64", (), int(x).to_bytes(8, "little", signed=True))
+                       if type(x) is int else x for x in outputs]  # fmt: skip
+        found = tuple(
+            x if isinstance(x, Data) else self._checked(x, tensors, views) for x in outputs
+        )
         for name, x in tensors.items():
             if self.framework.read(x).raw != before[name]:
                 raise Broken(f"JD104: the kernel changes its input {name}")
         return found
+
+    def _operands(self, arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the tensors and lists of them, and all tensors by a name of their own."""
+        kind, operands, tensors = self.framework.kind(), {}, {}
+        for name, x in arguments.items():
+            if isinstance(x, kind):
+                operands[name] = tensors[name] = x
+            elif isinstance(x, list) and x and isinstance(x[0], kind):
+                operands[name] = x
+                tensors.update({f"{name}[{i}]": one for i, one in enumerate(x)})
+        return operands, tensors
 
     def _pulled(self, arguments: dict[str, Any]) -> Any:
         """Return the vector-Jacobian product of the kernel with `out_grad`."""

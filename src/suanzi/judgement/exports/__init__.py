@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import suanzi.truth as truth
 from suanzi._hints import nearest
 from suanzi.conformance.model.case import Case
+from suanzi.conformance.model.numbers import FORMATS as REALS
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.arguments import defaults_of, dtype_names, operator_key, params_of, shapes_of
 from suanzi.judgement.cases import chosen, unnoticed
@@ -66,7 +67,12 @@ def export(
             f"judge: {kind!r} is not a format; --export takes {' or '.join(FORMATS)}."
             + nearest(kind, FORMATS)
         )
-    key, names = operator_key(op), dtype_names(dtypes)
+    key = operator_key(op)
+    names = [name for name in dtype_names(dtypes, key) if name in REALS]
+    if not names:
+        raise InvalidArgument(
+            f"judge: --export writes cases of {', '.join(REALS)}; {op} has none of them."
+        )
     sizes, fixed = shapes_of(key, shapes), params_of(key, params)
     root = Path(fspath(folder))
     with _writing(root):

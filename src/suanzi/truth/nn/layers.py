@@ -60,6 +60,8 @@ def one_hot(indices: Any, num_classes: int = -1, dtype: Any = None) -> Any:
 @truth_of("nn:dropout")
 def dropout(x: Tracked, p: float = 0.5, mask: Any = None, seed: int | None = None) -> Tracked:
     """x / (1 - p) where the mask is true."""
+    if mask is None:
+        raise ValueError("without a mask the result is random")
     return where(np.asarray(mask), x / (1 - tracked(p)), 0)
 
 

@@ -188,6 +188,12 @@ def instance_norm_bwd(
     return group_norm_bwd(out_grad, x, x.shape[1], weight, bias, eps)
 
 
+def _running(mean: Tracked | None, var: Tracked | None) -> tuple[Tracked, Tracked]:
+    if mean is None or var is None:
+        raise ValueError("without training, running_mean and running_var are needed")
+    return mean, var
+
+
 @truth_of("nn:batch_norm")
 def batch_norm(
     x: Tracked,
@@ -209,9 +215,7 @@ def batch_norm(
         d = x - mean.reshape(x.shape[1], *[1] * (x.ndim - 2))
         var = (d * d).sum(axes) / count
     else:
-        assert running_mean is not None
-        assert running_var is not None
-        mean, var = running_mean, running_var
+        mean, var = _running(running_mean, running_var)
         d = x - mean.reshape(x.shape[1], *[1] * (x.ndim - 2))
     y = d / sqrt(var.reshape(x.shape[1], *[1] * (x.ndim - 2)) + eps)
     y = _weighted(y, _by_channel(weight, x.ndim), _by_channel(bias, x.ndim))
@@ -242,9 +246,8 @@ def batch_norm_bwd(
     if training:
         y, x_grad = _standard_bwd(g, x, axes, eps)
     else:
-        mean, var = _by_channel(running_mean, x.ndim), _by_channel(running_var, x.ndim)
-        assert mean is not None
-        assert var is not None
+        both = _running(running_mean, running_var)
+        mean, var = (s.reshape(x.shape[1], *[1] * (x.ndim - 2)) for s in both)
         root = sqrt(var + eps)
         y, x_grad = (x - mean) / root, g / root
     return _channels_back(out_grad, y, x_grad, weight, bias)

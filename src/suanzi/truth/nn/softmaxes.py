@@ -75,6 +75,12 @@ def logsumexp_bwd(
     return out_grad.reshape(*shape) * y
 
 
+def _given(noise: Tracked | None) -> Tracked:
+    if noise is None:
+        raise ValueError("without noise the result is random")
+    return noise
+
+
 @truth_of("nn:gumbel_softmax")
 def gumbel_softmax(
     x: Tracked,
@@ -85,8 +91,9 @@ def gumbel_softmax(
     seed: int | None = None,
 ) -> Tracked:
     """softmax((x + noise) / tau)."""
-    assert noise is not None
-    assert not hard
+    noise = _given(noise)
+    if hard:
+        raise ValueError("the hard form, whose gradient is that of the soft one, has no definition")
     return softmax((x + noise) / tau, axis)
 
 
@@ -101,5 +108,5 @@ def gumbel_softmax_bwd(
     seed: int | None = None,
 ) -> Tracked:
     """The gradient of softmax, over tau."""
-    assert noise is not None
+    noise = _given(noise)
     return softmax_bwd(out_grad, (x + noise) / tau, axis) / tau

@@ -351,10 +351,32 @@ def eigen_pairs(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
         problem = problem or over(
             "mat v - v w", off, [most * x for _ in range(n) for x in lengths], n
         )
+        if facts.get("traces", False):
+            problem = problem or _traces(a, own, step * size + tiny)
         if "values" in facts:
             problem = problem or _matched(own.fractions(), facts["values"][b], step * size + tiny)
         if problem:
             return problem + where(b, math.prod(mat.shape[:-2]))
+    return None
+
+
+def _traces(a: Exact, roots: Exact, error: Fraction) -> str | None:
+    """Require the sums of powers of all eigenvalues: those of a matrix this near have the same."""
+    n = a.shape[0]
+    size, power = norm(a) + error, identity(n, n)
+    sums = [(Fraction(1), Fraction(0))] * n
+    for k in (1, 2, 3):
+        power = times(power, a)
+        sums = [
+            (p * x - q * y, p * y + q * x)
+            for (p, q), (x, y) in zip(sums, roots.fractions(), strict=True)
+        ]
+        parts = power.fractions()
+        for i in (0, 1):
+            due = sum((parts[j * n + j][i] for j in range(n)), Fraction(0))
+            off = abs(sum((s[i] for s in sums), Fraction(0)) - due)
+            if off > 2 * k * n * error * size ** (k - 1):
+                return f"w: the sum of the powers {k} of all is off by {told(off)}"
     return None
 
 

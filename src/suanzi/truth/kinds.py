@@ -1,0 +1,58 @@
+"""Arrays of exact numbers as the machine's: real ones as float64, complex ones as complex128."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+
+def is_complex(value: NDArray[Any]) -> bool:
+    """Tell whether numbers are complex; exact ones are if one of them is.
+
+    >>> is_complex(np.array([1.0])), is_complex(np.array([mpmath.mpc(1, 2)], object))
+    (False, True)
+    """
+    if value.dtype != object:
+        return value.dtype.kind == "c"
+    return any(isinstance(x, mpmath.mpc) for x in value.flat)
+
+
+def plain(value: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers of any precision as the nearest ones of the machine."""
+    if value.dtype == object and is_complex(value):
+        return value.astype(np.complex128)
+    return value if value.dtype.kind == "c" else value.astype(np.float64)
+
+
+def magnitude(value: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the magnitudes, as float64."""
+    return np.asarray(np.abs(plain(value)), dtype=np.float64)
+
+
+def kept(made: Any, exact: bool) -> NDArray[Any]:
+    """Return what NumPy gave as exact numbers, or as the machine's."""
+    if exact:
+        return np.asarray(made, dtype=object)
+    return np.asarray(made, dtype=np.complex128 if np.iscomplexobj(made) else np.float64)
+
+
+def _divided(a: Any, b: Any) -> Any:
+    if b != 0 or mpmath.isnan(a):
+        return a / b
+    return mpmath.nan if a == 0 else mpmath.inf * mpmath.sign(a)
+
+
+divided = np.frompyfunc(_divided, 2, 1)
+"""The quotients of exact numbers, as IEEE 754 has them where the divisor is 0."""
+
+
+def varied(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell whether at least half of the addends are different ones."""
+    if sizes.shape[-1] < 2:
+        return np.ones(sizes.shape[:-1], bool)
+    some = np.sort(sizes, -1)
+    different = 1 + np.count_nonzero(some[..., 1:] != some[..., :-1], axis=-1)
+    return np.asarray(2 * different >= sizes.shape[-1])
