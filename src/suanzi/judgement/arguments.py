@@ -125,6 +125,11 @@ def dtype_names(wanted: Iterable[Any] | str | None, key: str) -> tuple[str, ...]
         except StatusError as error:
             raise InvalidArgument(f"judge: {error}") from None
     other = [name for name in found if name not in taken]
+    if other and other[0] not in FORMATS and {*taken} <= {*FORMATS}:
+        raise InvalidArgument(
+            f"judge: {other[0]} is not a dtype of real floating-point numbers; "
+            f"use {', '.join(taken)}."
+        )
     if other:
         raise InvalidArgument(
             f"judge: {key.rpartition(':')[2]} is not judged in {other[0]}; it takes "

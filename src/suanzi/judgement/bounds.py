@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.conformance.model.case import Expected, Output
+from suanzi.conformance.model.case import Check, Either, Expected, Output
 from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real
 from suanzi.conformance.nn._calls import GRID, STORED
 from suanzi.conformance.subjects.wire import Data
@@ -23,6 +23,8 @@ from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 
 Array = NDArray[np.float64]
+Property = Check | Either
+"""What outputs satisfy that are not unique, as the kit has it."""
 _SUBBYTE = {"int4": "int8", "uint4": "uint8", "uint1": "uint8"}
 _WHOLE = ("abs", "norm")
 """Operators of complex numbers whose results are real."""
@@ -82,6 +84,8 @@ class Bound:
                 given = np.where(beyond, np.sign(right) * end, given)
             off = np.abs(given - right)
         same = (found == self.truth) | (np.isnan(found) & np.isnan(self.truth))
+        if not FORMATS[part].infinity:
+            same |= np.isnan(found) & np.isinf(self.truth)
         return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
 
     def _of_integers(self, found: NDArray[Any]) -> Array:
@@ -156,7 +160,7 @@ def by_definition(
         outputs = made if isinstance(made, tuple) else (made,)
         names = STORED[op](arguments) if op in STORED else [dtype] * len(outputs)
         found = [
-            _narrowed(bound_as(one, of), arguments, op)
+            _narrowed(bound_as(one, of, op not in _WHOLE), arguments, op)
             for one, of in zip(outputs, names, strict=True)
         ]
     return _odd_gradients(op, arguments, found)
@@ -176,21 +180,25 @@ def argument(x: Any) -> Any:
 
 def _narrowed(bound: Bound, arguments: Mapping[str, Any], op: str) -> Bound:
     """Return integers that were computed in a byte in the bits of their operands."""
-    given = {x.dtype for x in arguments.values() if isinstance(x, Data)} & {*_SUBBYTE}
+    every = [one for x in arguments.values() for one in (x if isinstance(x, list) else [x])]
+    given = {x.dtype for x in every if isinstance(x, Data)} & {*_SUBBYTE}
     own = next((n for n in given if _SUBBYTE[n] == bound.dtype), None)
     if own is None or op == "cast":
         return bound
     return replace(bound, dtype=own, truth=_plain(bound.truth.astype(dtype_of(own))))
 
 
-def bound_as(made: Any, dtype: str) -> Bound:
-    """Return what a definition gave as a bound of results that are stored in a dtype."""
+def bound_as(made: Any, dtype: str, whole: bool = False) -> Bound:
+    """Return what a definition gave as a bound of results that are stored in a dtype.
+
+    With `whole`, results of complex numbers are complex, even if there are none.
+    """
     if not isinstance(made, Tracked):
         exact = np.asarray(made)
         return Bound(exact.dtype.name, _plain(exact), np.zeros(exact.shape))
     if dtype.endswith(GRID):
         return _on_grid(made, dtype.removesuffix(GRID))
-    if made.is_complex or (dtype in PARTS and not made.value.size):
+    if made.is_complex or (dtype in PARTS and whole):
         return _of_parts(made, dtype)
     dtype = PARTS.get(dtype, dtype)
     if dtype not in FORMATS:  # floats of integers, as a mean

@@ -18,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model.case import Case, Check
-from suanzi.conformance.model.numbers import FORMATS, NARROW
+from suanzi.conformance.model.case import Case, Check, Either
+from suanzi.conformance.model.expected import may_refuse
+from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
-from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.bounds import Bound, argument, bounds, by_definition
+from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
+from suanzi.judgement.bounds import Bound, Property, argument, bounds, by_definition
 from suanzi.judgement.filling import FAR, filled, numbers_of
+from suanzi.judgement.given import EXPECTED, due_of
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
-from suanzi.judgement.standard_calls import MORE
+from suanzi.judgement.standard_calls import DTYPE, MORE
 from suanzi.truth import definition, definitions
 from suanzi.truth.tracked import arithmetic
 
@@ -40,6 +42,8 @@ _LOWER = {"float64": np.float32, "float32": np.float16}
 _MOST_OF_THE_KIT = 60
 _FEW = 20
 """An operator of the standard with fewer cases of the judge's own has those of the kit as well."""
+_OF_COMPLEX = ("ordinary", "whole numbers", "many magnitudes", "constant")
+"""Of complex numbers with an infinity or a NaN, nothing is required."""
 _VARIANCES = ("nn:layer_norm", "nn:group_norm", "nn:instance_norm")
 """Operators whose mean of squares less the square of the mean has no digits far from 0."""
 
@@ -53,7 +57,7 @@ class Trial:
     """A call of a kernel, and what is expected of it, which is computed afterwards."""
 
     case: Case
-    expect: Callable[[], list[Bound] | Check | None]
+    expect: Callable[[], list[Bound] | Property | None]
 
 
 # ---- which ---------------------------------------------------------------------------------------
@@ -125,8 +129,9 @@ def chosen(
             pairs += [(call, name) for name in some]
         if ":" not in op and shapes is None and (dtype not in FORMATS or len(pairs) < _FEW):
             yield from of_the_kit(op, dtype, params)
-        for call, name in pairs if ":" in op or dtype in FORMATS else ():
-            yield trial_of(op, dtype, call, name, accumulate)
+        for call, name in pairs:
+            if dtype not in PARTS or name in _OF_COMPLEX:
+                yield trial_of(op, dtype, call, name, accumulate)
 
 
 def of_the_kit(op: str, dtype: str, params: Mapping[str, Any] | None = None) -> Iterator[Trial]:
@@ -137,7 +142,7 @@ def of_the_kit(op: str, dtype: str, params: Mapping[str, Any] | None = None) -> 
     some = [
         case
         for case in cases(op, Wanted(groups=GROUPS, dtypes=frozenset([dtype])))
-        if case.dtype == dtype and is_plain(case) and _has(case, params or {})
+        if case.dtype.partition("-")[0] == dtype and is_plain(case) and _has(case, params or {})
     ]
     for case in some[:: max(1, len(some) // _MOST_OF_THE_KIT)]:
         yield Trial(case, partial(_due, case))
@@ -148,16 +153,24 @@ def _has(case: Case, params: Mapping[str, Any]) -> bool:
     return all(case.arguments.get(name, x) == x for name, x in params.items())
 
 
-def _due(case: Case) -> list[Bound] | Check | None:
+def _due(case: Case) -> list[Bound] | Property | None:
     """Return what the kit expects; of floats, what a careful computation may be off counts."""
-    names = (
-        {*inspect.signature(definitions()[case.op]).parameters} if case.op in definitions() else {}
-    )
-    given = {n: x for n, x in case.arguments.items() if x is not None}
-    if case.dtype in FORMATS and {*given} <= {*names}:
-        return by_definition(case.op, case.dtype, given)
     expected = case.expect()
-    return expected if isinstance(expected, Check) else bounds(expected)
+    given = {n: x for n, x in case.arguments.items() if x is not None}
+    either = isinstance(expected, Either)
+    unique = either or (case.dtype in FORMATS and isinstance(expected, tuple))
+    if unique and _defined(case, given):
+        return by_definition(case.op, case.dtype, given)
+    if may_refuse(expected):
+        return None
+    return expected if isinstance(expected, Check | Either) else bounds(expected)
+
+
+def _defined(case: Case, given: Mapping[str, Any]) -> bool:
+    """Tell whether a definition says what a call gives."""
+    if case.op not in definitions() or case.op in EXPECTED:
+        return False
+    return {*given} <= {*inspect.signature(definitions()[case.op]).parameters}
 
 
 def _more_classes(op: str, call: Call) -> tuple[str, ...]:
@@ -195,7 +208,7 @@ def trial_of(
     seed = f"{op} {dtype} {call.title} {data_class}"
     first = next((n for n, x in call.arguments.items() if isinstance(x, Operand)), None)
     arguments = {
-        name: filled(
+        name: dtype if x is DTYPE else filled(
             dtype, x, "ordinary" if data_class == FAR and name != first else data_class,
             f"{seed} {name}",
         )
@@ -203,12 +216,18 @@ def trial_of(
     }  # fmt: skip
     title = call.title + ("" if data_class == "ordinary" else f", {data_class}")
     case = Case(op, call.group, dtype, title, arguments, lambda: ())
+    if op not in definitions():
+        return Trial(case, lambda: due_of(op, arguments)[0])
     return Trial(case, lambda: by_definition(op, dtype, arguments, accumulate))
 
 
 def is_plain(case: Case) -> bool:
     """Tell whether a case is one call of dense tensors."""
-    given = [x for x in case.arguments.values() if isinstance(x, Data)]
+    every = case.arguments.values()
+    given = [one for x in every for one in (x if isinstance(x, list) else [x])
+             if isinstance(one, Data)]  # fmt: skip
+    if "device" in case.arguments or any(isinstance(x, Bytes | Shaped) for x in every):
+        return False
     return not case.steps and case.skip is None and case.rules is None and all(
         x.layout == "dense" and x.sparse is None and x.scale is None and x.min2maj is None
         for x in given
@@ -278,12 +297,21 @@ def _resized(x: Any, sizes: Mapping[int, int]) -> Any:
 # ---- whether they can fail -----------------------------------------------------------------------
 
 
-def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[Any]]]:
     """Give outputs that no case may accept, each with its name."""
-    right, shape = bound.truth, bound.truth.shape
+    if bound.dtype not in PARTS:
+        yield from _wrong_numbers(case, bound.truth)
+        return
+    whole = bound.truth[..., 0] + 1j * bound.truth[..., 1]
+    for name, wrong in _wrong_numbers(case, whole):
+        yield name, np.stack([wrong.real, wrong.imag], -1)
+
+
+def _wrong_numbers(case: Case, right: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    shape = right.shape
     yield "zeros", np.zeros(shape)
     for name, x in case.arguments.items():
-        if isinstance(x, Data) and x.shape == shape and x.dtype in FORMATS:
+        if isinstance(x, Data) and x.shape == shape and (x.dtype in FORMATS or x.dtype in PARTS):
             yield f"the input {name}", numbers_of(x)
     with np.errstate(all="ignore"):
         middle = right[np.isfinite(right)]
@@ -299,6 +327,8 @@ def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[np.fl
                 yield "the transposed answer", right.swapaxes(-1, -2).copy()
             if shape[-2] > 1:
                 yield "a neighbour's row", np.roll(right, 1, -2)
+        if right.dtype != np.float64:
+            return
         lower = _LOWER.get(case.dtype)
         if lower is not None:
             yield "one precision lower", right.astype(lower).astype(np.float64)
@@ -330,7 +360,9 @@ def unnoticed(case: Case, expected: Sequence[Bound], lower: bool = False) -> str
                 continue
             if name in _ROUNDED and (lower or _few_digits(bound.truth) or bound.truth.size < 4):
                 continue
-            if name in _SYMMETRIC and np.array_equal(wrong, bound.truth, equal_nan=True):
+            if name in (*_SYMMETRIC, *_ROUNDED) and np.array_equal(
+                wrong, bound.truth, equal_nan=bound.truth.dtype.kind == "f"
+            ):
                 continue
             if name in _SYMMETRIC and "constant" in case.title:
                 continue

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.judging.verdict import verdict as verdict_of
-from suanzi.conformance.model.case import Case, Check
+from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
@@ -33,7 +33,7 @@ from suanzi.judgement.arguments import (
     request,
     without_defaults,
 )
-from suanzi.judgement.bounds import Bound, numbers_as
+from suanzi.judgement.bounds import Bound, Property, numbers_as
 from suanzi.judgement.cases import Trial, spread, trials, unnoticed
 from suanzi.judgement.diagnosis import Result, diagnosed
 from suanzi.judgement.filling import dtype_of
@@ -98,13 +98,13 @@ class Judging:
             due = None
         if due is None:
             return CaseResult(case.id, "not taken", case=case)
-        expected = [] if isinstance(due, Check) else due
+        expected = [] if isinstance(due, Property) else due
         if self.pulls(case):
             key = case.op.removesuffix("_bwd")
             present = [n for n in every_gradient(key) if isinstance(case.arguments.get(n), Data)]
             asked_for = zip(present, expected, strict=True)
             expected = [bound for name, bound in asked_for if name in gradients_of(key)]
-        if isinstance(due, Check):
+        if isinstance(due, Property):
             finding, share = self._found(case, answer, lambda found: _property(case, found, due))
         else:
             finding, share = self._found(
@@ -274,7 +274,7 @@ def _is_index(case: Case, which: int) -> bool:
     return names[min(which, len(names) - 1)] in _INDICES
 
 
-def _property(case: Case, answer: Answer, due: Check) -> tuple[Finding | None, float | None]:
+def _property(case: Case, answer: Answer, due: Property) -> tuple[Finding | None, float | None]:
     """Return what is wrong with outputs of which only a property is known."""
     problem = verdict_of(case, answer, False, due).problem
     return (None if problem is None else Finding("JD404", problem, case.id)), None
@@ -283,12 +283,12 @@ def _property(case: Case, answer: Answer, due: Check) -> tuple[Finding | None, f
 def _cannot_fail(
     case: Case,
     answer: Answer | Unanswered,
-    due: Check | Sequence[Bound],
+    due: Property | Sequence[Bound],
     expected: Sequence[Bound],
     lower: bool,
 ) -> bool:
     """Tell whether a case would accept a wrong output, too."""
-    if not isinstance(due, Check):
+    if not isinstance(due, Property):
         return unnoticed(case, expected, lower) is not None
     if not isinstance(answer, Answer) or answer.status != "SUCCESS":
         return False

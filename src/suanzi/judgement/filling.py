@@ -54,9 +54,14 @@ def filled(dtype: str, x: Any, data_class: str, seed: str) -> Any:
         given: NDArray[Any] = np.array(x.values)
     elif of in FORMATS:
         given = _FILLS[data_class](of, x, random)
+    elif of in PARTS:
+        given = _FILLS[data_class](PARTS[of], x, random) * (1 + 0j)
+        given.imag = _FILLS[data_class](PARTS[of], x, random)
     else:
         low, high = (0, 1) if of == "bool" else (math.ceil(x.low), math.floor(x.high))
         given = random.integers(low, high, x.shape, endpoint=True)
+        if of in ("bool", "uint1") and given.size:
+            given.flat[-1] = 1  # or an unwritten tail would be right in half of the cases
     with np.errstate(all="ignore"):
         array = np.asarray(given).astype(dtype_of(of)).reshape(x.shape)
     return Data(of, x.shape, array.tobytes())

@@ -17,7 +17,20 @@ from suanzi.conformance.cases.linear_algebra_solving import solution, solved_sha
 from suanzi.conformance.cases.signal import Setting
 from suanzi.conformance.model.case import Check, Expected, Output
 from suanzi.conformance.model.data import tensor, values
-from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Value, real, rounded, unit
+from suanzi.conformance.model.numbers import (
+    FORMATS,
+    NARROW,
+    PARTS,
+    SIGNED,
+    UNSIGNED,
+    Real,
+    Value,
+    convert,
+    limits,
+    real,
+    rounded,
+    unit,
+)
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth import linear_algebra_matrices as exactly
 from suanzi.conformance.truth.arrays import exact
@@ -152,10 +165,12 @@ def _of_dtype(dtype: str, x: Fraction) -> Value:
 def _range(a: Arguments) -> Expected:
     dtype = dtype_named(a.get("dtype") or "float32").name
     first, last, by = (Fraction(a[name]) for name in ("start", "limit", "step"))
-    near = Fraction(2) ** -50 * (abs(first) + abs(last)) / abs(by)
+    part = PARTS.get(dtype, dtype)
+    # A limit that is missed by no more than rounding counts as reached.
+    near = Fraction(2) ** -50 * (abs(first) + abs(last)) / abs(by) if part in FORMATS else 0
     sums = [first + i * by for i in range(max(math.floor((last - first) / by + near) + 1, 0))]
     truth = tuple(_of_dtype(dtype, x) for x in sums)
-    if (part := PARTS.get(dtype, dtype)) not in FORMATS:
+    if part not in FORMATS:
         return (Output(dtype, (len(sums),), truth),)
     form, size = FORMATS[part], max(abs(first), abs(last))
     # The start, the step and the sum may each have been rounded to the dtype, halves of units.
@@ -346,7 +361,25 @@ def _of_full_rank(a: Any, side: Any, dtype: str, prec: Any) -> tuple[list[Value]
     return solution(a, inverse, side, dtype)
 
 
+def _cast(a: Arguments) -> Expected:
+    """Return elements in another dtype; of a float that an integer dtype has not, nothing."""
+    x, target = a["input"], dtype_named(a.get("type") or "float32").name
+    some = values(x)
+    free: list[int] = []
+    if target in (*SIGNED, *UNSIGNED):
+        low, high = limits(target)
+        for i, value in enumerate(some):
+            part = value[0] if isinstance(value, tuple) else value
+            if isinstance(part, Real) and (part.size is None or part.is_nan or not (
+                low - 1 < part.value < high + 1
+            )):  # fmt: skip
+                free.append(i)
+    truth = tuple(convert(value, target) for value in some)
+    return (Output(target, x.shape, truth, free=tuple(free), zero_sign=False),)
+
+
 EXPECTED: Mapping[str, Callable[[Arguments], Expected]] = {
+    "cast": _cast,
     "range": _range,
     "linspace": _linspace,
     **{op: _fourier(op) for op in _TRANSFORMS},

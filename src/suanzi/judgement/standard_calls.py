@@ -8,6 +8,8 @@ from typing import Any
 
 from suanzi.conformance.nn._calls import Call, Operand
 
+DTYPE = object()
+"""An argument of a call that is the dtype of the case."""
 ALL = ("ordinary", "whole numbers", "many magnitudes", "outliers", "special values")
 FEW = ("ordinary", "whole numbers", "many magnitudes")
 _DOMAINS: Mapping[str, tuple[float, float]] = {
@@ -166,7 +168,13 @@ _MOVES: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
 }  # fmt: skip
 for _name, _calls in _MOVES.items():
     CALLS[_name] = [Call(title, given) for title, given in _calls], _ONLY
-CALLS["diag"] = [Call(f"{n}", {"input": Operand((n,))}, "sizes") for n in (1, 7, 33, 129)], _ONLY
+CALLS["diag"] = (
+    [
+        Call(f"{n}", {"input": Operand((n,))}, "sizes")
+        for n in (1, 2, 3, 4, 7, 8, 12, 16, 33, 64, 129)
+    ],
+    _ONLY,
+)
 CALLS["scatter"] = [
     Call(title, {**_ROWS, "index": Operand((3,), values=(2, 0, 2), dtype="int64"),
                  "updates": Operand((3, 7)), "override": override})
@@ -188,3 +196,56 @@ CALLS["flip"] = [Call("rows", {**_ROWS, "axis": -1})], ("ordinary",)
 CALLS["transpose"] = [Call("5 by 7", _ROWS)], ("ordinary",)
 CALLS["roll"] = [Call("rows", {**_ROWS, "shifts": 2, "axis": -1})], ("ordinary",)
 CALLS["tile"] = [Call("5 by 7", {**_ROWS, "repeats": [2, 3]})], ("ordinary",)
+_SHAPES = ((7,), (2, 3), (4, 1), (2, 3, 5), (33,), (16, 16), (1, 129), (2, 1, 3, 4), (1023,), ())
+for _name in ("shape", "size", "rank", "contiguous", "duplicate"):
+    CALLS[_name] = (
+        [
+            Call("x".join(map(str, shape)) or "no axes", {"input": Operand(shape)}, "sizes", _ONLY)
+            for shape in (*_SHAPES, (3, 0), (8, 4, 2), (1, 1))
+        ],
+        _ONLY,
+    )
+CALLS["zeros"] = (
+    [
+        Call(
+            "x".join(map(str, shape)) or "no axes", {"dtype": DTYPE, "shape": list(shape)}, "sizes"
+        )
+        for shape in _SHAPES
+    ],
+    _ONLY,
+)
+CALLS["full"] = (
+    [
+        Call(
+            f"{'x'.join(map(str, shape))} of 1",
+            {"dtype": DTYPE, "shape": list(shape), "value": 1},
+            "sizes",
+        )
+        for shape in _SHAPES
+    ],
+    _ONLY,
+)
+CALLS["range"] = (
+    [
+        Call(
+            f"{first} to {last}",
+            {"dtype": DTYPE, "start": first, "limit": last, "step": 1},
+            "sizes",
+        )
+        for last in (1, 7, 2, 3, 4, 5, 6)
+        for first in (0, 1)
+    ],
+    _ONLY,
+)
+CALLS["linspace"] = (
+    [
+        Call(
+            f"{num} from {first} to {last}",
+            {"dtype": DTYPE, "start": first, "stop": last, "num": num},
+            "sizes",
+        )
+        for first, last in ((0, 1), (-3, 5), (2, -2))
+        for num in (2, 5, 33, 129)
+    ],
+    _ONLY,
+)

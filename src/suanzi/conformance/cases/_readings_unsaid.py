@@ -263,7 +263,8 @@ def ends_of_ranges(case: Case, expected: Expected) -> Expected:
     *others, last = made.truth
     if abs(_complex(last) - complex(limit)) >= abs(step) / 2:
         return expected
-    shorter = replace(made, shape=(len(others),), truth=tuple(others))
+    allowed = None if made.allowed is None else tuple(made.allowed)[:-1]
+    shorter = replace(made, shape=(len(others),), truth=tuple(others), allowed=allowed)
     return either("E33", (made,), (shorter,), throughout=True)
 
 
