@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi.conformance.model.case import Check, Either, Expected, Output
+from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real
 from suanzi.conformance.nn._calls import GRID, STORED
 from suanzi.conformance.subjects.wire import Data
@@ -217,13 +218,9 @@ def _within(dtype: str, truth: Array, error: Array, size: Array) -> Bound:
 
 
 def _of_parts(made: Tracked, dtype: str) -> Bound:
-    """Return complex numbers by their parts, each as far off as the whole number may be.
-
-    Of a number with a part that is not finite nothing is required: libraries differ.
-    """
+    """Return complex numbers by their parts, each as far off as the whole number may be."""
     whole = made.value.astype(np.complex128)
-    error = np.where(np.isfinite(whole), made.error, np.inf)
-    each = np.stack([error, error], -1)
+    each = np.stack([made.error, made.error], -1)
     size = np.abs(whole)
     truth = np.stack([whole.real, whole.imag], -1)
     name = dtype if dtype in PARTS else "complex64"
@@ -300,33 +297,44 @@ def _of_output(one: Any) -> Bound | None:
         return Bound(whole.dtype.name, _plain(whole), np.zeros(()))
     if not isinstance(one, Output) or one.scale is not None or one.sparse not in (None, "any"):
         return None
-    part = PARTS.get(one.dtype, one.dtype)
-    if part not in FORMATS:
-        return _of_integers(one)
+    if not isinstance(one.truth, Picked):
+        return _with_free(_of_elements(one), one)
+    # Many elements of few values: each value is looked at once.
+    allowed = one.allowed.base if isinstance(one.allowed, Picked) else None
+    few = replace(one, truth=one.truth.base, allowed=allowed, shape=(len(one.truth.base),), free=())
+    bound, index = _of_elements(few), _indices(one.truth.which)
+    shape = (*one.shape, *bound.truth.shape[1:])
+    truth, off = (x[index].reshape(shape) for x in (bound.truth, bound.allowed))
+    return _with_free(replace(bound, truth=truth, allowed=off), one)
+
+
+def _indices(which: Sequence[int]) -> NDArray[np.int64]:
+    if isinstance(which, Cycle):
+        return np.arange(which.size) % which.period
+    return np.fromiter(which, np.int64, len(which))
+
+
+def _with_free(bound: Bound, one: Output) -> Bound:
+    """Return a bound with the elements of which the kit requires nothing."""
+    if not one.free:
+        return bound
+    free = np.zeros((math.prod(one.shape), *bound.truth.shape[len(one.shape) :]), bool)
+    free[list(one.free)] = True
+    return replace(bound, free=free.reshape(bound.truth.shape))
+
+
+def _of_elements(one: Output) -> Bound:
+    if PARTS.get(one.dtype, one.dtype) not in FORMATS:
+        values = [int(x.value) if isinstance(x, Real) else x for x in one.truth]
+        kind = np.uint64 if one.dtype == "uint64" else np.int64
+        allowed = np.array([float(x) for x in one.allowed or ()] or [0.0] * len(values))
+        truth = np.array(values, kind).reshape(one.shape)
+        return Bound(one.dtype, truth, allowed.reshape(one.shape))
     pairs = [x if isinstance(x, tuple) else (x,) for x in one.truth]
-    truth = np.array([[_float(x) for x in pair] for pair in pairs], np.float64)
-    truth = truth.reshape(len(pairs), 2 if one.dtype in PARTS else 1)
-    allowed = _allowed(one, truth)
-    free = np.zeros(truth.shape, bool)
-    free[list(one.free)] = True
+    numbers = np.array([[_float(x) for x in pair] for pair in pairs], np.float64)
+    numbers = numbers.reshape(len(pairs), 2 if one.dtype in PARTS else 1)
     shape = (*one.shape, 2) if one.dtype in PARTS else tuple(one.shape)
-    return Bound(
-        one.dtype, truth.reshape(shape), allowed.reshape(shape),
-        free.reshape(shape) if free.any() else None,
-    )  # fmt: skip
-
-
-def _of_integers(one: Output) -> Bound:
-    values = [int(x.value) if isinstance(x, Real) else x for x in one.truth]
-    kind = np.uint64 if one.dtype == "uint64" else np.int64
-    truth = np.array(values, kind).reshape(one.shape)
-    allowed = np.array([float(x) for x in one.allowed or ()] or [0.0] * truth.size)
-    free = np.zeros(truth.size, bool)
-    free[list(one.free)] = True
-    return Bound(
-        one.dtype, truth, allowed.reshape(one.shape),
-        free.reshape(one.shape) if free.any() else None,
-    )  # fmt: skip
+    return Bound(one.dtype, numbers.reshape(shape), _allowed(one, numbers).reshape(shape))
 
 
 def _float(x: Any) -> float:

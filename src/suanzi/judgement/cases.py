@@ -25,7 +25,7 @@ from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
 from suanzi.judgement.bounds import Bound, Property, argument, bounds, by_definition
 from suanzi.judgement.filling import FAR, filled, numbers_of
-from suanzi.judgement.given import EXPECTED, due_of
+from suanzi.judgement.given import EXPECTED, due_of, has_truth
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.judgement.standard_calls import DTYPE, MORE
 from suanzi.truth import definition, definitions
@@ -128,20 +128,24 @@ def chosen(
             some = of_sizes or (*(call.classes or classes), *_more_classes(op, call))
             pairs += [(call, name) for name in some]
         if ":" not in op and shapes is None and (dtype not in FORMATS or len(pairs) < _FEW):
-            yield from of_the_kit(op, dtype, params)
+            yield from of_the_kit(op, dtype, params, quick=bool(pairs))
         for call, name in pairs:
             if dtype not in PARTS or name in _OF_COMPLEX:
                 yield trial_of(op, dtype, call, name, accumulate)
 
 
-def of_the_kit(op: str, dtype: str, params: Mapping[str, Any] | None = None) -> Iterator[Trial]:
+def of_the_kit(
+    op: str, dtype: str, params: Mapping[str, Any] | None = None, quick: bool = False
+) -> Iterator[Trial]:
     """Give the kit's cases of an operator; what is required of floats follows from the definition.
 
-    A refusal is no result: what must be refused is not put to a kernel.
+    A refusal is no result: what must be refused is not put to a kernel. With `quick`, there are
+    fewer of them, none of which is large.
     """
+    groups, of = GROUPS - {"sizes"} if quick else GROUPS, frozenset([dtype])
     some = [
         case
-        for case in cases(op, Wanted(groups=GROUPS, dtypes=frozenset([dtype])))
+        for case in cases(op, Wanted(groups=groups, dtypes=of, quick=quick, quick_dtypes=of))
         if case.dtype.partition("-")[0] == dtype and is_plain(case) and _has(case, params or {})
     ]
     for case in some[:: max(1, len(some) // _MOST_OF_THE_KIT)]:
@@ -161,6 +165,8 @@ def _due(case: Case) -> list[Bound] | Property | None:
     unique = either or (case.dtype in FORMATS and isinstance(expected, tuple))
     if unique and _defined(case, given):
         return by_definition(case.op, case.dtype, given)
+    if either and has_truth(case.op) and case.op not in definitions():
+        return due_of(case.op, given)[0]
     if may_refuse(expected):
         return None
     return expected if isinstance(expected, Check | Either) else bounds(expected)

@@ -55,8 +55,8 @@ def filled(dtype: str, x: Any, data_class: str, seed: str) -> Any:
     elif of in FORMATS:
         given = _FILLS[data_class](of, x, random)
     elif of in PARTS:
-        given = _FILLS[data_class](PARTS[of], x, random) * (1 + 0j)
-        given.imag = _FILLS[data_class](PARTS[of], x, random)
+        real, imag = (_FILLS[data_class](PARTS[of], x, random) for _ in range(2))
+        given = real + 1j * imag
     else:
         low, high = (0, 1) if of == "bool" else (math.ceil(x.low), math.floor(x.high))
         given = random.integers(low, high, x.shape, endpoint=True)

@@ -158,13 +158,16 @@ def _shown(x: Any) -> str:
 # ---- outputs -------------------------------------------------------------------------------------
 
 
-def _outputs(op: str, output: Any) -> list[Data]:
+def _outputs(op: str, output: Any) -> list[Any]:
     """Return the outputs as data; a list of tensors is as many of them."""
     given = list(output) if isinstance(output, tuple | list) else [output]
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = list(given[0])
-    found = []
+    found: list[Any] = []
     for i, x in enumerate(given):
+        if x is None and op.rpartition(":")[2] == "qr":  # without Q
+            found.append(None)
+            continue
         if not _is_tensor(x) and not isinstance(x, bool | int | float | complex):
             raise AssertionError(f"{op} is wrong: output {i} is a {type(x).__name__}, not a tensor")
         try:
@@ -174,7 +177,7 @@ def _outputs(op: str, output: Any) -> list[Data]:
     return found
 
 
-def _wrong(key: str, arguments: Mapping[str, Any], made: Sequence[Data], due: Due) -> str | None:
+def _wrong(key: str, arguments: Mapping[str, Any], made: Sequence[Any], due: Due) -> str | None:
     """Return what is wrong with outputs, in words; None if nothing is."""
     case = Case(key, "plain", _dtype(due, arguments), "given", arguments, lambda: ())
     if isinstance(due, Check):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.nn._calls import Call, Operand
 
 DTYPE = object()
@@ -115,7 +116,9 @@ CALLS["round"] = [
 for _name in ("sign", "is_nan", "is_inf", "is_finite"):
     _each(_name, "input")
 CALLS["muladd"] = [Call("4 by 7", {n: Operand((4, 7)) for n in ("x", "y", "a")})], FEW
-CALLS["clip"] = [Call("4 by 7", {"input": Operand((4, 7)), "low": -1.0, "high": 2.0})], ALL
+CALLS["clip"] = [
+    Call("4 by 7", {"input": Operand((4, 7)), "low": -1.0, "high": 2.0}, dtypes=tuple(FORMATS)),
+], ALL  # fmt: skip
 CALLS["where"] = [
     Call("4 by 7", {"condition": Operand((4, 7), 0, 1, dtype="bool"), "x": Operand((4, 7)),
                     "y": Operand((4, 7))}),
@@ -156,7 +159,7 @@ _MOVES: Mapping[str, Sequence[tuple[str, Mapping[str, Any]]]] = {
     "reshape": [("7 by 5", {**_ROWS, "dims": [7, 5]})],
     "slice": [("every second", {**_ROWS, "begin": [1, 1], "size": [3, 5], "step": [1, 2]})],
     "crop": [("3 by 4", {**_ROWS, "shape": [3, 4], "offsets": [1, 2]})],
-    "pad": [("with a value", {**_ROWS, "pad_width": [1, 2, 0, 3], "pad_value": 2.0}),
+    "pad": [("with a value", {**_ROWS, "pad_width": [1, 2, 0, 3], "pad_value": 1}),
             ("mirrored", {**_ROWS, "pad_width": [1, 1, 2, 2], "pad_mode": "PAD_MIRROR"})],
     "gather": [("rows", {**_ROWS, "index": Operand((4,), values=(3, 0, 4, 0), dtype="int64")})],
     "argsort": [("rows", {**_ROWS, "axis": -1}), ("columns up", {**_ROWS, "axis": 0,
@@ -197,55 +200,87 @@ CALLS["transpose"] = [Call("5 by 7", _ROWS)], ("ordinary",)
 CALLS["roll"] = [Call("rows", {**_ROWS, "shifts": 2, "axis": -1})], ("ordinary",)
 CALLS["tile"] = [Call("5 by 7", {**_ROWS, "repeats": [2, 3]})], ("ordinary",)
 _SHAPES = ((7,), (2, 3), (4, 1), (2, 3, 5), (33,), (16, 16), (1, 129), (2, 1, 3, 4), (1023,), ())
+
+
+def _by(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "no axes"
+
+
+def _numbers(count: int, most: int, seed: int) -> tuple[int, ...]:
+    """Return whole numbers from 0 to `most`, in no order, the last of them 1."""
+    return (*((i * i * 7 + i * seed + 3) % 101 % (most + 1) for i in range(count - 1)), 1)
+
+
 for _name in ("shape", "size", "rank", "contiguous", "duplicate"):
     CALLS[_name] = (
         [
-            Call("x".join(map(str, shape)) or "no axes", {"input": Operand(shape)}, "sizes", _ONLY)
+            Call(_by(shape), {"input": Operand(shape)}, "sizes", _ONLY)
             for shape in (*_SHAPES, (3, 0), (8, 4, 2), (1, 1))
         ],
         _ONLY,
     )
-CALLS["zeros"] = (
-    [
-        Call(
-            "x".join(map(str, shape)) or "no axes", {"dtype": DTYPE, "shape": list(shape)}, "sizes"
-        )
-        for shape in _SHAPES
+for _name, _more in (("zeros", {}), ("full", {"value": 1})):
+    CALLS[_name] = (
+        [
+            Call(
+                f"{_by(shape)} from the judge",
+                {"dtype": DTYPE, "shape": [*shape], **_more},
+                "sizes",
+            )
+            for shape in (*_SHAPES, (5, 2))
+        ],
+        _ONLY,
+    )
+CALLS["range"] = [
+    Call(f"{first} to {last} by {step}",
+         {"dtype": DTYPE, "start": first, "limit": last, "step": step}, "sizes")
+    for first in (0, 1, 0.0, 1.0) for last in (1, 1.0) for step in (1, 1.0)
+], _ONLY  # fmt: skip
+CALLS["linspace"] = [
+    Call(f"{num} from {first} to {last}",
+         {"dtype": DTYPE, "start": first, "stop": last, "num": num}, "sizes")
+    for first, last in ((0, 1), (-3, 5), (2, -2)) for num in (2, 5, 33, 129)
+], _ONLY  # fmt: skip
+for _name in ("equal", "not_equal", "greater", "greater_equal", "less", "less_equal",
+              "logical_and", "logical_or", "logical_xor", "logical_not"):  # fmt: skip
+    CALLS[_name] = [*CALLS[_name][0], *(
+        Call(f"few numbers, {_by(shape)}", {
+            name: Operand(shape, values=_numbers(math.prod(shape), 2, seed))
+            for name, seed in (("x", 1), ("y", 5))[: 1 + (_name != "logical_not")]
+        }, "sizes", _ONLY)
+        for shape in ((12,), (3, 5), (4, 7), (2, 3, 5), (33,), (16, 16), (2, 65), (9, 4), (5, 5))
+    )], CALLS[_name][1]  # fmt: skip
+
+
+def _experts(count: int, width: int) -> Call:
+    """Return tokens of which each expert has one more than the expert before it."""
+    chosen = [e for e in range(count) for _ in range((e + 1) * width)]
+    order = sorted(range(len(chosen)), key=lambda i: (i * 37 % 101, i))
+    values = tuple(chosen[i] for i in order)
+    shape = (len(values) // width, width)
+    return Call(
+        f"{count} experts, {width} of each token",
+        {"indices": Operand(shape, values=values), "num_experts": count},
+        "sizes",
+        _ONLY,
+    )
+
+
+MORE = {
+    **MORE,
+    "nn:moe_permutation": [_experts(n, k) for n in (2, 3, 4, 5, 8, 11) for k in (1, 2)],
+    "nn:one_hot": [
+        Call(f"{classes} classes, {_by(shape)}", {
+            "indices": Operand(shape, values=_numbers(math.prod(shape), classes - 1, 3)),
+            "num_classes": classes}, "sizes", _ONLY)
+        for shape, classes in (((5,), 3), ((2, 3), 4), ((33,), 7), ((4, 1), 2), ((2, 2, 2), 5),
+                               ((129,), 31), ((1,), 2), ((16, 8), 64), ((7,), 100), ((3, 5), 8))
     ],
-    _ONLY,
-)
-CALLS["full"] = (
-    [
-        Call(
-            f"{'x'.join(map(str, shape))} of 1",
-            {"dtype": DTYPE, "shape": list(shape), "value": 1},
-            "sizes",
-        )
-        for shape in _SHAPES
+    "nn:glu": [Call(f"{_by(shape)}", {"x": Operand(shape)}, "sizes", FEW)
+               for shape in ((4, 8), (2, 66), (3, 5, 2), (1, 256), (133, 4))],
+    "nn:glu_bwd": [
+        Call(f"{_by(shape)}", {"out_grad": Operand((*shape[:-1], shape[-1] // 2)),
+                               "x": Operand(shape)}, "sizes", FEW)
+        for shape in ((4, 8), (2, 66), (3, 5, 2), (1, 256), (133, 4))
     ],
-    _ONLY,
-)
-CALLS["range"] = (
-    [
-        Call(
-            f"{first} to {last}",
-            {"dtype": DTYPE, "start": first, "limit": last, "step": 1},
-            "sizes",
-        )
-        for last in (1, 7, 2, 3, 4, 5, 6)
-        for first in (0, 1)
-    ],
-    _ONLY,
-)
-CALLS["linspace"] = (
-    [
-        Call(
-            f"{num} from {first} to {last}",
-            {"dtype": DTYPE, "start": first, "stop": last, "num": num},
-            "sizes",
-        )
-        for first, last in ((0, 1), (-3, 5), (2, -2))
-        for num in (2, 5, 33, 129)
-    ],
-    _ONLY,
-)
+}  # fmt: skip

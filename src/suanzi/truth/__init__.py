@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 def definitions() -> Mapping[str, Definition]:
     """Return all definitions by key."""
+    import suanzi.truth.gradients
     import suanzi.truth.moves
     import suanzi.truth.nn
     import suanzi.truth.standard  # noqa: F401  they declare them

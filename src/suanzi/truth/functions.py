@@ -119,9 +119,21 @@ def power(x: Any, e: Any) -> Tracked:
         steps = np.abs(exponent.astype(np.float64) * np.log(np.abs(base.astype(np.float64))))
         steps = np.where(np.isfinite(steps), np.minimum(steps, 1e4), 0.0)
         passed = np.abs(plain) * np.expm1(2 * t._now.unit * steps)
-        inexact = (a.error > 0) | (b.error > 0)
-        passed = np.where(inexact, np.inf, np.where(np.isfinite(passed), passed, 0.0))
+        passed = np.where(np.isfinite(passed), passed, 0.0)
+        passed = np.where(a.error > 0, passed + _of_base(base, exponent, a.error), passed)
+        tilt = np.abs(plain) * np.expm1(b.error * np.abs(np.log(np.abs(base.astype(np.float64)))))
+        tilt = np.where((base == 0) & (plain == 0), 0.0, tilt)
+        passed = np.where(b.error > 0, np.where(np.isfinite(tilt), passed + tilt, np.inf), passed)
     return t._rounded(value, passed, t._FUNCTIONS)
+
+
+def _of_base(base: Any, exponent: Any, error: Any) -> Any:
+    """What an error of a base that is not negative makes of a power, which rises or falls."""
+    x, e = base.astype(np.float64), exponent.astype(np.float64)
+    here = np.power(x, e)
+    ends = [np.abs(np.power(np.maximum(x + off, 0.0), e) - here) for off in (error, -error)]
+    off = np.fmax(*ends)
+    return np.where((x >= 0) & np.isfinite(off), off, np.inf)
 
 
 def _power(x: Any, e: Any, plain: Any) -> Any:

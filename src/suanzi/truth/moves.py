@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import mpmath
 import numpy as np
 
-from suanzi.truth import functions as f
 from suanzi.truth import tracked as t
 from suanzi.truth.define import truth_of
 from suanzi.truth.standard import _axes, _floats, _moved, _value, _word, flip
@@ -161,6 +161,8 @@ _PADDINGS = {"PAD_MIRROR": "symmetric", "PAD_PERIOD": "wrap"}
 def pad(input: Any, pad_width: Any, pad_value: Any = 0, pad_mode: Any = "PAD_CONST") -> Any:
     """The elements with others before and after them along each axis."""
     widths = np.reshape(np.array(pad_width, dtype=np.int64), (-1, 2))
+    if not len(widths):  # of a tensor without axes
+        return input
     word = _word(pad_mode)
     if word in _PADDINGS:
         way: Any = _PADDINGS[word]
@@ -262,137 +264,6 @@ def argsort_bwd(out_grad: Any, indices: Any, axis: int = -1) -> Any:
     return _at(out_grad, np.argsort(indices, axis, kind="stable"), axis)
 
 
-# ---- gradients of sums and products --------------------------------------------------------------
-
-
-@truth_of("trace_backward")
-def trace_backward(
-    grad_y: Any, input_shape: Sequence[int], offset: int = 0, dim0: int = 0, dim1: int = 1
-) -> Any:
-    """The gradient along a diagonal, and 0 elsewhere."""
-    shape = tuple(input_shape)
-    grid = np.indices(shape)
-    on = grid[dim1] - grid[dim0] == offset
-    kept = [a for a in range(len(shape)) if a not in (dim0 % len(shape), dim1 % len(shape))]
-    own = [shape[a] if a in kept else 1 for a in range(len(shape))]
-    if not _floats(grad_y):
-        return np.where(on, np.reshape(grad_y, own), np.zeros((), np.asarray(grad_y).dtype))
-    return t.where(on, grad_y.reshape(*own), 0)
-
-
-@truth_of("cumsum_bwd")
-def cumsum_bwd(out_grad: Any, axis: int = -1, input_shape: Sequence[int] | None = None) -> Any:
-    """The sums from the last element down to each."""
-    x = out_grad.reshape(math.prod(out_grad.shape)) if axis == -1 else out_grad
-    back = flip(x, axis)
-    sums = f.cumulative(back, axis) if _floats(x) else np.cumsum(back, axis, dtype=x.dtype)
-    found = flip(sums, axis)
-    return found if axis != -1 or input_shape is None else found.reshape(*input_shape)
-
-
-@truth_of("reduce_bwd")
-def reduce_bwd(
-    out_grad: Tracked, input: Any, mode: Any = "SUM", axis: Any = None, keep_dims: bool = False
-) -> Tracked:
-    """The gradient of a sum, a mean, a product, or of the largest or the least, which share it."""
-    x, word = tracked(input), _word(mode)
-    axes = _axes(axis, x.ndim)
-    kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
-    g = out_grad.reshape(*kept)
-    count = math.prod(x.shape[a] for a in axes)
-    ones = tracked(np.ones(x.shape))
-    if word == "SUM":
-        return t.where(np.ones(x.shape, bool), g, ones)
-    if word == "MEAN":
-        return t.where(np.ones(x.shape, bool), g / count, ones)
-    if word in ("MAX", "MIN"):
-        plain = x.value.astype(np.float64)
-        best = (np.max if word == "MAX" else np.min)(plain, axes, keepdims=True)
-        same = (plain == best) | (np.isnan(plain) & np.isnan(best))
-        return t.where(same, g / same.sum(axes, keepdims=True), 0)
-    if word != "PROD":
-        raise ValueError(f"the gradient of {word} has no definition here")
-    along = x._along(axes)
-    others = [f.product(along[..., [k for k in range(count) if k != i]], -1) for i in range(count)]
-    order = [a for a in range(x.ndim) if a not in axes] + [*axes]
-    back = Tracked(np.stack([o.value for o in others], -1), np.stack([o.error for o in others], -1))
-    made = back.reshape(*(x.shape[a] for a in order)).transpose(*np.argsort(order))
-    return g * made
-
-
-def _rows(x: Tracked) -> Tracked:
-    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
-
-
-@truth_of("linear_bwd_weight")
-def linear_bwd_weight(out_grad: Tracked, input: Tracked) -> Tracked:
-    """out_grad transposed, times the input."""
-    return _rows(tracked(out_grad)).transpose(1, 0) @ _rows(tracked(input))
-
-
-@truth_of("bilinear")
-def bilinear(x: Tracked, y: Tracked, weight: Tracked, bias: Tracked | None = None) -> Tracked:
-    """x A y for each matrix A of the weight, and a bias."""
-    a, b, w = _rows(tracked(x)), _rows(tracked(y)), tracked(weight)
-    n, out, one, two = a.shape[0], *w.shape
-    made = w.reshape(1, out, one, two) * a.reshape(n, 1, one, 1) * b.reshape(n, 1, 1, two)
-    made = made.sum((2, 3)).reshape(*x.shape[:-1], out)
-    return made if bias is None else made + bias
-
-
-@truth_of("bilinear_bwd_in1")
-def bilinear_bwd_in1(out_grad: Tracked, y: Tracked, weight: Tracked) -> Tracked:
-    """The gradient of the first input."""
-    g, b, w = _rows(tracked(out_grad)), _rows(tracked(y)), tracked(weight)
-    n, out, one, two = g.shape[0], *w.shape
-    made = w.reshape(1, out, one, two) * g.reshape(n, out, 1, 1) * b.reshape(n, 1, 1, two)
-    return made.sum((1, 3)).reshape(*out_grad.shape[:-1], one)
-
-
-@truth_of("bilinear_bwd_in2")
-def bilinear_bwd_in2(out_grad: Tracked, x: Tracked, weight: Tracked) -> Tracked:
-    """The gradient of the second input."""
-    return bilinear_bwd_in1(out_grad, x, tracked(weight).transpose(0, 2, 1))
-
-
-@truth_of("bilinear_bwd_weight")
-def bilinear_bwd_weight(out_grad: Tracked, x: Tracked, y: Tracked) -> Tracked:
-    """The gradient of the weight."""
-    g, a, b = _rows(tracked(out_grad)), _rows(tracked(x)), _rows(tracked(y))
-    n, out, one, two = *g.shape, a.shape[1], b.shape[1]
-    return (g.reshape(n, out, 1, 1) * a.reshape(n, 1, one, 1) * b.reshape(n, 1, 1, two)).sum(0)
-
-
-def _dot_gradient(g: Any, own: Any, other: Any, first: bool) -> Any:
-    """Return the gradient of an operand of `dot`, which sums the last axis of the first operand."""
-    g, x, y = [tracked(one) for one in (g, own, other)] if _floats(g) else (g, own, other)
-    if not x.ndim or not y.ndim:
-        found = g * y
-        return found.sum() if found.shape != x.shape else found
-    a, b = (x, y) if first else (y, x)
-    axis = max(b.ndim - 2, 0)
-    n, order = a.shape[-1], [axis, *(k for k in range(b.ndim) if k != axis)]
-    kept = [b.shape[k] for k in order[1:]]
-    rows, columns = math.prod(a.shape[:-1]), math.prod(kept)
-    right, out = b.transpose(*order).reshape(n, columns), g.reshape(rows, columns)
-    if first:
-        return (out @ right.transpose(1, 0)).reshape(*x.shape)
-    made = (a.reshape(rows, n).transpose(1, 0) @ out).reshape(n, *kept)
-    return made.transpose(*map(int, np.argsort(order)))
-
-
-@truth_of("dot_bwd1")
-def dot_bwd1(out_grad: Any, vec1: Any, vec2: Any) -> Any:
-    """The gradient of the first operand."""
-    return _dot_gradient(out_grad, vec1, vec2, True)
-
-
-@truth_of("dot_bwd2")
-def dot_bwd2(out_grad: Any, vec1: Any, vec2: Any) -> Any:
-    """The gradient of the second operand."""
-    return _dot_gradient(out_grad, vec2, vec1, False)
-
-
 # ---- the rest ------------------------------------------------------------------------------------
 
 
@@ -404,6 +275,11 @@ def allclose(
     from fractions import Fraction
 
     def near(a: Any, b: Any) -> bool:
+        if isinstance(a, complex | mpmath.mpc) or isinstance(b, complex | mpmath.mpc):
+            a, b = mpmath.mpmathify(a), mpmath.mpmathify(b)
+            if not (mpmath.isfinite(a) and mpmath.isfinite(b)):
+                return bool(a == b)
+            return bool(abs(a - b) <= mpmath.mpf(atol) + mpmath.mpf(rtol) * abs(b))
         p, q = float(a), float(b)
         if not (math.isfinite(p) and math.isfinite(q)):
             return p == q or (equal_nan and math.isnan(p) and math.isnan(q))

@@ -401,13 +401,6 @@ def dot(vec1: Any, vec2: Any) -> Any:
     return (a.reshape(-1, n) @ b.transpose(*order).reshape(n, -1)).reshape(*shape)
 
 
-@truth_of("linear_bwd_in")
-def linear_bwd_in(out_grad: Tracked, weight: Tracked) -> Tracked:
-    """out_grad @ weight."""
-    found: Tracked = matmul(out_grad, weight)
-    return found
-
-
 @truth_of("trace")
 def trace(x: Any, offset: int = 0, dim0: int = 0, dim1: int = 1) -> Any:
     """The sum of a diagonal."""
@@ -433,7 +426,10 @@ def norm(input: Tracked, normtype: Any = "inf", axis: Any = (), keep_dims: bool 
         return sizes.max(axes, keep_dims)
     if float(normtype) == 1:
         return sizes.sum(axes, keep_dims)
-    raise ValueError(f"a norm of type {normtype} has no definition here")
+    order = float(normtype)
+    if order <= 0:
+        raise ValueError(f"a norm of type {normtype} has no definition here")
+    return f.power(f.power(sizes, order).sum(axes, keep_dims), 1 / tracked(order))
 
 
 # ---- moving --------------------------------------------------------------------------------------

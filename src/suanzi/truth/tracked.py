@@ -299,13 +299,15 @@ def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
     """Return a result with the errors of its operands and its own, of some units of roundoff."""
     with np.errstate(all="ignore"):
         size = kinds.magnitude(value)
-        units *= 3 if kinds.is_complex(value) else 1  # 2 sqrt(2) of a product
+        is_complex = kinds.is_complex(value)
+        units *= 3 if is_complex else 1  # 2 sqrt(2) of a product
         error = passed + units * _now.unit * (size + passed)
         small = (size < 16 * _now.tiny) & np.asarray(value != 0, dtype=bool)
         error = np.where(small, error + _now.tiny, error)
         error = np.where(size + passed > _now.largest, np.inf, error)
     # Of infinities and NaN, no error is known nor needed: they are compared as they are.
-    return Tracked(value, np.where(_finite(value), error, 0.0))
+    # Of complex ones with such a part nothing is required: libraries differ.
+    return Tracked(value, np.where(_finite(value), error, np.inf if is_complex else 0.0))
 
 
 def _finite(value: NDArray[Any]) -> NDArray[np.bool_]:
@@ -431,6 +433,13 @@ def absolute(x: Any) -> Tracked:
     given = tracked(x)
     value = _numpy(np.abs, given.value)
     return _rounded(value, given.error, 8.0) if given.is_complex else Tracked(value, given.error)
+
+
+def conj(x: Any) -> Any:
+    """The conjugates; integers and real numbers are their own."""
+    if not isinstance(x, Tracked):
+        return x
+    return Tracked(_numpy(np.conjugate, x.value), x.error) if x.is_complex else x
 
 
 def where(condition: Any, x: Any, y: Any) -> Tracked:

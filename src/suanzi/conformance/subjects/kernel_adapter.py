@@ -57,6 +57,8 @@ _VIEWS = frozenset((
 
 _NUMBERS = ("size", "rank")
 """Operators whose result is a number of Python."""
+_ABSENT = ("qr",)
+"""Operators of which a mode has one output less: None is in its place."""
 
 
 def framework_of(kernel: Any) -> str:
@@ -317,9 +319,9 @@ class Adapter:
         with self._watched():
             if self.gradients is not None and op.endswith("_bwd"):
                 return self._pulled(arguments)
-            return self._forward(arguments, op in _VIEWS, op in _NUMBERS)
+            return self._forward(arguments, op in _VIEWS, op in _NUMBERS, op in _ABSENT)
 
-    def _forward(self, arguments: dict[str, Any], views: bool, numbers: bool = False) -> Any:
+    def _forward(self, arguments: dict[str, Any], views: bool, numbers: bool, absent: bool) -> Any:
         operands, tensors = self._operands(arguments)
         in_order, named = self._placed(operands, arguments)
         before = {name: self.framework.read(x).raw for name, x in tensors.items()}
@@ -331,7 +333,8 @@ class Adapter:
             outputs = [Data("int64", (), int(x).to_bytes(8, "little", signed=True))
                        if type(x) is int else x for x in outputs]  # fmt: skip
         found = tuple(
-            x if isinstance(x, Data) else self._checked(x, tensors, views) for x in outputs
+            x if isinstance(x, Data) or (x is None and absent) else self._checked(x, tensors, views)
+            for x in outputs
         )
         for name, x in tensors.items():
             if self.framework.read(x).raw != before[name]:
