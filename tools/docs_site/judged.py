@@ -9,6 +9,7 @@ from typing import Any
 from docs_site.markdown import code, table
 from docs_site.words import say
 from suanzi.judgement.cases import calls_of
+from suanzi.judgement.given import has_truth
 from suanzi.standard import interfaces
 from suanzi.truth import definitions, plain_truths
 from suanzi.truth.standard import WITHOUT
@@ -19,15 +20,16 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 def judged_operators() -> str:
     """Return how each operator of the standard is judged, and what `suanzi.truth` has of it."""
     known, plain = definitions(), plain_truths()
-    by_inputs = [n for n in interfaces() if calls_of(n)]
-    by_cases = [n for n in interfaces() if n in known and n not in by_inputs]
+    by_inputs = [n for n in interfaces() if n in known and calls_of(n)]
+    by_cases = [n for n in interfaces() if n not in by_inputs and (n in known or n in plain)]
+    several = [n for n in WITHOUT if has_truth(n)]
     rows = [
         ("any shapes and data", "yes", "yes", by_inputs),
         ("the kit's cases", "yes", "yes", by_cases),
-        ("the kit's cases", "no", "yes", sorted(plain)),
+        ("the kit's cases, by a property", "yes", "no", several),
         *(
-            (f"the kit's cases: {why}", "no", "no", [n for n, w in WITHOUT.items() if w == why])
-            for why in dict.fromkeys(WITHOUT.values())
+            (f"not judged: {why}", "no", "no", [n for n, w in WITHOUT.items() if w == why])
+            for why in dict.fromkeys(w for n, w in WITHOUT.items() if n not in several)
         ),
     ]
     head = (say("judged by"), "`assert_right`", "`suanzi.truth`", say("operators"))

@@ -191,8 +191,10 @@ def _sizes_of(op: str, call: Call, shapes: Sequence[Any] | None) -> Iterator[Cal
         yield from sized(call, shapes)
         return
     own = {name: x for name, x in call.arguments.items() if name != "out_grad"}
+    known = inspect.signature(definition(forward)).parameters
     for one in sized(replace(call, arguments=own), shapes):
-        if (shape := shape_of(forward, one)) is not None:
+        given = {name: x for name, x in one.arguments.items() if name in known}
+        if (shape := shape_of(forward, replace(one, arguments=given))) is not None:
             yield replace(one, arguments={"out_grad": Operand(shape), **one.arguments})
 
 

@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suanzi.conformance.model.numbers import FORMATS
+from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, SUBBYTE
 from suanzi.conformance.nn._calls import Call, Operand
 
+_ORDERED = ("bool", *INTEGERS, *SUBBYTE, *FORMATS)
+"""The dtypes whose numbers have an order."""
+_NUMERIC = (*INTEGERS, *SUBBYTE, *FORMATS, *PARTS)
 DTYPE = object()
 """An argument of a call that is the dtype of the case."""
 ALL = ("ordinary", "whole numbers", "many magnitudes", "outliers", "special values")
@@ -127,7 +130,7 @@ _ROWS: Mapping[str, Any] = {"input": Operand((5, 7))}
 CALLS["reduce"] = [
     Call("all", _ROWS),
     Call("rows", {**_ROWS, "axis": -1}),
-    Call("largest of columns", {**_ROWS, "axis": 0, "mode": "MAX"}),
+    Call("largest of columns", {**_ROWS, "axis": 0, "mode": "MAX"}, dtypes=_ORDERED),
     Call("means of rows", {**_ROWS, "axis": -1, "mode": "MEAN", "keep_dims": True}),
 ], ALL  # fmt: skip
 CALLS["cumsum"] = [
@@ -192,9 +195,16 @@ CALLS["linear_bwd_in"] = [Call("5 rows", {
     "out_grad": Operand((5, 3)), "weight": Operand((3, 7))})], FEW  # fmt: skip
 CALLS["cumsum_bwd"] = [Call("columns", {"out_grad": Operand((5, 7)), "axis": 0})], FEW
 CALLS["reduce_bwd"] = [
-    Call(f"{mode} of rows", {"out_grad": Operand((5,)), **_ROWS, "mode": mode, "axis": 1})
-    for mode in ("SUM", "MEAN", "MAX", "PROD")
+    Call(f"{mode} of rows", {"out_grad": Operand((5,)), **_ROWS, "mode": mode, "axis": 1},
+         dtypes=dtypes)
+    for mode, dtypes in (("SUM", _NUMERIC), ("MEAN", tuple(FORMATS)), ("MAX", tuple(FORMATS)),
+                         ("PROD", _NUMERIC))
 ], ("ordinary",)  # fmt: skip
+CALLS["reduce_bwd"] = [*CALLS["reduce_bwd"][0], *(
+    Call(f"{n} rows of bool", {"out_grad": Operand((n,), dtype="int64"), "input": Operand((n, 7)),
+                               "mode": "SUM", "axis": 1}, "sizes", dtypes=("bool",))
+    for n in (2, 3, 4, 8, 16, 33)
+)], ("ordinary",)  # fmt: skip
 CALLS["flip"] = [Call("rows", {**_ROWS, "axis": -1})], ("ordinary",)
 CALLS["transpose"] = [Call("5 by 7", _ROWS)], ("ordinary",)
 CALLS["roll"] = [Call("rows", {**_ROWS, "shifts": 2, "axis": -1})], ("ordinary",)
@@ -211,7 +221,7 @@ def _numbers(count: int, most: int, seed: int) -> tuple[int, ...]:
     return (*((i * i * 7 + i * seed + 3) % 101 % (most + 1) for i in range(count - 1)), 1)
 
 
-for _name in ("shape", "size", "rank", "contiguous", "duplicate"):
+for _name in ("shape", "size", "rank", "contiguous", "duplicate", "conj", "real", "imag"):
     CALLS[_name] = (
         [
             Call(_by(shape), {"input": Operand(shape)}, "sizes", _ONLY)
@@ -219,6 +229,14 @@ for _name in ("shape", "size", "rank", "contiguous", "duplicate"):
         ],
         _ONLY,
     )
+CALLS["clip_backward"] = [
+    Call(f"{_by(shape)}{' of ' + of if of else ''}", {
+        "grad_out": Operand(shape), "low": 1, "high": 3,
+        "input": Operand(shape, values=_numbers(math.prod(shape), 5, 1), dtype=of or None)},
+        "sizes", _ONLY, (whole,) if whole else _ORDERED)
+    for whole, of in (("", ""), *PARTS.items())
+    for shape in ((12,), (3, 5), (4, 7), (2, 3, 5), (33,), (16, 16), (2, 65), (9, 4), (5, 5))
+], _ONLY  # fmt: skip
 for _name, _more in (("zeros", {}), ("full", {"value": 1})):
     CALLS[_name] = (
         [

@@ -69,7 +69,7 @@ def reduce_bwd(
     order = [a for a in range(x.ndim) if a not in axes] + [*axes]
     back = Tracked(np.stack([o.value for o in others], -1), np.stack([o.error for o in others], -1))
     made = back.reshape(*(x.shape[a] for a in order)).transpose(*np.argsort(order))
-    return g * made
+    return g * t.conj(made)
 
 
 def _whole_reduce_bwd(g: Any, x: Any, word: str, axes: tuple[int, ...]) -> Any:

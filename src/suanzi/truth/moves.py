@@ -278,7 +278,7 @@ def allclose(
         if isinstance(a, complex | mpmath.mpc) or isinstance(b, complex | mpmath.mpc):
             a, b = mpmath.mpmathify(a), mpmath.mpmathify(b)
             if not (mpmath.isfinite(a) and mpmath.isfinite(b)):
-                return bool(a == b)
+                return bool(a == b) or (equal_nan and bool(mpmath.isnan(a) and mpmath.isnan(b)))
             return bool(abs(a - b) <= mpmath.mpf(atol) + mpmath.mpf(rtol) * abs(b))
         p, q = float(a), float(b)
         if not (math.isfinite(p) and math.isfinite(q)):

@@ -79,8 +79,9 @@ def div(x: Any, y: Any) -> Any:
     """x / y; integers towards zero."""
     if _floats(x, y):
         return tracked(x) / y
-    whole = np.abs(x) // np.abs(y)
-    return np.where((x < 0) != (y < 0), -whole, whole).astype(np.result_type(x, y))
+    down = np.floor_divide(x, y)  # of the smallest number there is no magnitude
+    up = (np.mod(x, y) != 0) & ((np.asarray(x) < 0) != (np.asarray(y) < 0))
+    return (down + up).astype(np.result_type(x, y))
 
 
 @truth_of("true_divide")
