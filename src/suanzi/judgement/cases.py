@@ -165,10 +165,9 @@ def _due(case: Case) -> list[Bound] | Property | None:
     unique = either or (case.dtype in FORMATS and isinstance(expected, tuple))
     if unique and _defined(case, given):
         return by_definition(case.op, case.dtype, given)
-    if either and has_truth(case.op) and case.op not in definitions():
-        return due_of(case.op, given)[0]
     if may_refuse(expected):
-        return None
+        own = has_truth(case.op) and case.op not in definitions()
+        return due_of(case.op, given)[0] if either and own else None
     return expected if isinstance(expected, Check | Either) else bounds(expected)
 
 

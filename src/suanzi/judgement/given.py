@@ -51,8 +51,8 @@ from suanzi.truth import definitions, plain_truths
 
 Arguments = Mapping[str, Any]
 Due = list[Bound] | Check
-_MOST = 2**24
-"""Products of integers that a Fourier transform by its definition may take: half a minute."""
+_MOST = 2**19
+"""Products of integers that a Fourier transform by its definition may take: a second."""
 
 
 def has_truth(key: str) -> bool:

@@ -216,9 +216,9 @@ def _by(shape: Sequence[int]) -> str:
     return "x".join(map(str, shape)) or "no axes"
 
 
-def _numbers(count: int, most: int, seed: int) -> tuple[int, ...]:
-    """Return whole numbers from 0 to `most`, in no order, the last of them 1."""
-    return (*((i * i * 7 + i * seed + 3) % 101 % (most + 1) for i in range(count - 1)), 1)
+def _numbers(count: int, most: int, seed: int, last: int = 1) -> tuple[int, ...]:
+    """Return whole numbers from 0 to `most`, in no order."""
+    return (*((i * i * 7 + i * seed + 3) % 101 % (most + 1) for i in range(count - 1)), last)
 
 
 for _name in ("shape", "size", "rank", "contiguous", "duplicate", "conj", "real", "imag"):
@@ -289,7 +289,8 @@ MORE = {
     "nn:moe_permutation": [_experts(n, k) for n in (2, 3, 4, 5, 8, 11) for k in (1, 2)],
     "nn:one_hot": [
         Call(f"{classes} classes, {_by(shape)}", {
-            "indices": Operand(shape, values=_numbers(math.prod(shape), classes - 1, 3)),
+            "indices": Operand(
+                shape, values=_numbers(math.prod(shape), classes - 1, 3, classes - 1)),
             "num_classes": classes}, "sizes", _ONLY)
         for shape, classes in (((5,), 3), ((2, 3), 4), ((33,), 7), ((4, 1), 2), ((2, 2, 2), 5),
                                ((129,), 31), ((1,), 2), ((16, 8), 64), ((7,), 100), ((3, 5), 8))

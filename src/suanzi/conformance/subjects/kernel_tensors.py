@@ -46,7 +46,8 @@ def _data(array: np.ndarray) -> Data:
     name = array.dtype.name
     if name not in ITEMSIZE:
         raise Broken(f"JD103: the result has dtype {name}, which has no counterpart here")
-    return Data(name, tuple(array.shape), np.ascontiguousarray(array).tobytes())
+    native = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return Data(name, tuple(array.shape), np.ascontiguousarray(native).tobytes())
 
 
 class Numpy:
