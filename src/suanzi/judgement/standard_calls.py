@@ -237,6 +237,11 @@ CALLS["clip_backward"] = [
     for whole, of in (("", ""), *PARTS.items())
     for shape in ((12,), (3, 5), (4, 7), (2, 3, 5), (33,), (16, 16), (2, 65), (9, 4), (5, 5))
 ], _ONLY  # fmt: skip
+CALLS["lstsq"] = [
+    Call(f"{m} by 1, {_by(sides)} sides", {
+        "mat": Operand((m, 1), 0.5, 4.0), "rhs": Operand((m, *sides), 0.5, 4.0)}, "sizes", _ONLY)
+    for m in (1, 2, 3, 5) for sides in ((), (1,), (2,), (3,))
+], _ONLY  # fmt: skip
 for _name, _more in (("zeros", {}), ("full", {"value": 1})):
     CALLS[_name] = (
         [
