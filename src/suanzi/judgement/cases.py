@@ -40,6 +40,8 @@ SIZES = (1, 7, 31, 33, 127, 129, 1023, 1025, 4097)
 ROWS = 133
 _LOWER = {"float64": np.float32, "float32": np.float16}
 _MOST_OF_THE_KIT = 60
+_MOST_ELEMENTS = 2**19
+"""No call of other sizes has a larger operand: a kernel of five axes that all grow is one."""
 _FEW = 20
 """An operator of the standard with fewer cases of the judge's own has those of the kit as well."""
 _OF_COMPLEX = ("ordinary", "whole numbers", "many magnitudes", "constant")
@@ -272,7 +274,9 @@ def sized(call: Call, shapes: Sequence[Any] | None) -> Iterator[Call]:
             else _resized(x, sizes)
             for name, x in call.arguments.items()
         }
-        yield replace(call, title=title, arguments=arguments, group="sizes")
+        largest = max(math.prod(x.shape) for x in arguments.values() if isinstance(x, Operand))
+        if shapes is not None or largest <= _MOST_ELEMENTS:
+            yield replace(call, title=title, arguments=arguments, group="sizes")
 
 
 def _sizes(old: Sequence[int], new: Sequence[int]) -> dict[int, int]:

@@ -182,10 +182,10 @@ def _range(a: Arguments) -> Expected:
 def _linspace(a: Arguments) -> Expected:
     dtype = dtype_named(a.get("dtype") or "float32").name
     num = int(a["num"])
-    ends = [complex(a[name]) for name in ("start", "stop")]
-    parts = [_between(dtype, *[Fraction(z.real) for z in ends], num)]
+    first, last = complex(a["start"]), complex(a["stop"])
+    parts = [_between(dtype, Fraction(first.real), Fraction(last.real), num)]
     if dtype in PARTS:
-        parts.append(_between(dtype, *[Fraction(z.imag) for z in ends], num))
+        parts.append(_between(dtype, Fraction(first.imag), Fraction(last.imag), num))
     truth = [row[0] for row in zip(*(truth for truth, _ in parts), strict=True)]
     if dtype in PARTS:
         truth = list(zip(*(truth for truth, _ in parts), strict=True))

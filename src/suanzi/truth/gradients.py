@@ -47,7 +47,8 @@ def reduce_bwd(
     """The gradient of a sum, a mean, a product, or of the largest or the least, which share it."""
     word, axes = _word(mode), _axes(axis, np.ndim(_value(input)))
     if not _floats(out_grad):
-        return _whole_reduce_bwd(np.asarray(out_grad), np.asarray(input), word, axes)
+        whole: Tracked = _whole_reduce_bwd(np.asarray(out_grad), np.asarray(input), word, axes)
+        return whole
     x = tracked(input)
     kept = [1 if a in axes else n for a, n in enumerate(x.shape)]
     g = out_grad.reshape(*kept)
@@ -69,7 +70,7 @@ def reduce_bwd(
     order = [a for a in range(x.ndim) if a not in axes] + [*axes]
     back = Tracked(np.stack([o.value for o in others], -1), np.stack([o.error for o in others], -1))
     made = back.reshape(*(x.shape[a] for a in order)).transpose(*np.argsort(order))
-    return g * t.conj(made)
+    return g * tracked(t.conj(made))
 
 
 def _whole_reduce_bwd(g: Any, x: Any, word: str, axes: tuple[int, ...]) -> Any:
@@ -117,7 +118,8 @@ def bilinear(x: Tracked, y: Tracked, weight: Tracked, bias: Tracked | None = Non
 @truth_of("bilinear_bwd_in1")
 def bilinear_bwd_in1(out_grad: Tracked, y: Tracked, weight: Tracked) -> Tracked:
     """The gradient of the first input."""
-    g, b, w = _rows(tracked(out_grad)), _rows(t.conj(tracked(y))), t.conj(tracked(weight))
+    g, b = _rows(tracked(out_grad)), _rows(tracked(t.conj(tracked(y))))
+    w = tracked(t.conj(tracked(weight)))
     n, out, one, two = g.shape[0], *w.shape
     made = w.reshape(1, out, one, two) * g.reshape(n, out, 1, 1) * b.reshape(n, 1, 1, two)
     return made.sum((1, 3)).reshape(*out_grad.shape[:-1], one)
