@@ -63,7 +63,7 @@ def _is_another(r: CaseResult) -> bool:
 
 
 def _pairs(r: CaseResult) -> list[tuple[Bound, NDArray[np.float64]]]:
-    """Return what was expected with what came; nothing if outputs were missing."""
+    """Return each bound with its result; nothing if outputs were missing."""
     return list(zip(r.expected, r.made, strict=True)) if r.made else []
 
 

@@ -183,7 +183,8 @@ CALLS["diag"] = (
 )
 CALLS["scatter"] = [
     Call(title, {**_ROWS, "index": Operand((3,), values=(2, 0, 2), dtype="int64"),
-                 "updates": Operand((3, 7)), "override": override})
+                 "updates": Operand((3, 7)), "override": override},
+         dtypes=None if override else _NUMERIC)
     for title, override in (("written", True), ("added", False))
 ], ("ordinary", "whole numbers")  # fmt: skip
 CALLS["bilinear"] = [Call("4 rows", {
@@ -236,6 +237,12 @@ CALLS["clip_backward"] = [
         "sizes", _ONLY, (whole,) if whole else _ORDERED)
     for whole, of in (("", ""), *PARTS.items())
     for shape in ((12,), (3, 5), (4, 7), (2, 3, 5), (33,), (16, 16), (2, 65), (9, 4), (5, 5))
+], _ONLY  # fmt: skip
+CALLS["slice_backward"] = [
+    Call(f"from column {k} of {_by((rows, columns))}", {
+        "grad_out": Operand((rows, columns - k)), "input": Operand((rows, columns)),
+        "begin": [0, k], "size": [rows, columns - k], "step": [1, 1]}, "sizes", _ONLY)
+    for rows, columns in ((3, 5), (4, 9), (2, 33), (7, 8)) for k in (1, 2, 4)
 ], _ONLY  # fmt: skip
 CALLS["lstsq"] = [
     Call(f"{m} by 1, {_by(sides)} sides", {
@@ -299,6 +306,11 @@ MORE = {
             "num_classes": classes}, "sizes", _ONLY)
         for shape, classes in (((5,), 3), ((2, 3), 4), ((33,), 7), ((4, 1), 2), ((2, 2, 2), 5),
                                ((129,), 31), ((1,), 2), ((16, 8), 64), ((7,), 100), ((3, 5), 8))
+    ],
+    "nn:conv_transpose3d_bwd": [
+        Call("planes of 3 by 2", {
+            "out_grad": Operand((2, 3, 3, 4, 3)), "x": Operand((2, 2, 2, 3, 2)),
+            "weight": Operand((2, 3, 2, 2, 2))}, "sizes", FEW),
     ],
     "nn:glu": [Call(f"{_by(shape)}", {"x": Operand(shape)}, "sizes", FEW)
                for shape in ((4, 8), (2, 66), (3, 5, 2), (1, 256), (133, 4))],
