@@ -159,12 +159,38 @@ def by_definition(
     with arithmetic(name, exact=part == "float64", sums=sums):
         made = definition(op)(**{n: argument(x) for n, x in arguments.items()})
         outputs = made if isinstance(made, tuple) else (made,)
+    if part == "float64" and accumulate in (None, "float64") and _has_negative_zero(arguments):
+        outputs = _with_signs(op, arguments, outputs)
+    with arithmetic(name, exact=part == "float64", sums=sums):
         names = STORED[op](arguments) if op in STORED else [dtype] * len(outputs)
         found = [
             _narrowed(bound_as(one, of, op not in _WHOLE), arguments, op)
             for one, of in zip(outputs, names, strict=True)
         ]
     return _odd_gradients(op, arguments, found)
+
+
+def _has_negative_zero(arguments: Mapping[str, Any]) -> bool:
+    given = [numbers_of(x) for x in arguments.values() if isinstance(x, Data)]
+    return any(x.dtype == np.float64 and (np.signbit(x) & (x == 0)).any() for x in given)
+
+
+def _with_signs(op: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -> list[Any]:
+    """Return outputs whose infinities have the signs that those of zeros give them.
+
+    Numbers of all digits have one zero alone: float64 says what 1 / -0 is.
+    """
+    with arithmetic("float64", exact=False):
+        made = definition(op)(**{n: argument(x) for n, x in arguments.items()})
+    found = []
+    for one, plain in zip(outputs, made if isinstance(made, tuple) else (made,), strict=True):
+        if not isinstance(one, Tracked) or one.is_complex:
+            found.append(one)
+            continue
+        exact = one.value.astype(np.float64)
+        both = np.isinf(exact) & np.isinf(plain.value)
+        found.append(Tracked(np.where(both, plain.value, one.value), one.error))
+    return found
 
 
 def argument(x: Any) -> Any:
@@ -213,6 +239,8 @@ def _within(dtype: str, truth: Array, error: Array, size: Array) -> Bound:
     allowed = np.where(free, 0.0, error)
     if PARTS.get(dtype, dtype) in NARROW:
         allowed = allowed + spacing_at(dtype, size + allowed) / 2
+    if PARTS.get(dtype, dtype) == "float64":  # the truth is rounded here
+        allowed = np.where(allowed > 0, allowed + spacing_at(dtype, size) / 2, 0.0)
     allowed = np.where(np.isfinite(truth), allowed, 0.0)
     return Bound(dtype, truth, allowed, free if free.any() else None)
 

@@ -280,6 +280,9 @@ def allclose(
             if not (mpmath.isfinite(a) and mpmath.isfinite(b)):
                 return bool(a == b) or (equal_nan and bool(mpmath.isnan(a) and mpmath.isnan(b)))
             return bool(abs(a - b) <= mpmath.mpf(atol) + mpmath.mpf(rtol) * abs(b))
+        if isinstance(a, int | np.integer) and isinstance(b, int | np.integer):
+            a, b = int(a), int(b)
+            return abs(a - b) <= Fraction(atol) + Fraction(rtol) * abs(b)
         p, q = float(a), float(b)
         if not (math.isfinite(p) and math.isfinite(q)):
             return p == q or (equal_nan and math.isnan(p) and math.isnan(q))
