@@ -131,6 +131,10 @@ def chosen(
                 of_sizes = ("ordinary",)
             some = of_sizes or (*(call.classes or classes), *_more_classes(op, call))
             pairs += [(call, name) for name in some]
+        if ":" in op and shapes is None and not params and len(pairs) < _FEW:
+            some = ("whole numbers", "many magnitudes")
+            full = [call for call in calls if call.group in ("plain", "sizes")]
+            pairs += [p for p in itertools.product(full, some) if p not in pairs]
         if ":" not in op and shapes is None and (dtype not in FORMATS or len(pairs) < _FEW):
             yield from of_the_kit(op, dtype, params, quick=bool(pairs))
         for call, name in pairs:

@@ -76,7 +76,8 @@ def cross_entropy_bwd(
         picked = _weights(weight, safe)[..., None]
         shares = given * picked * (1 - label_smoothing)
         each = tracked(1) if weight is None else weight
-        shares = shares + each * (tracked(label_smoothing) / x.shape[-1])
+        if label_smoothing:  # or a NaN of another class would spread
+            shares = shares + each * (tracked(label_smoothing) / x.shape[-1])
         shares = where((target == ignore_index)[..., None], 0, shares)
         count = where(target == ignore_index, 0, _weights(weight, safe)).sum()
     else:
