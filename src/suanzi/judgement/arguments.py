@@ -64,7 +64,7 @@ def request(
     key = operator_key(op)
     if not key.startswith("own:") and not has_truth(key):
         raise InvalidArgument(f"judge: {op} has no truth over inputs: {reason(key)}.")
-    names = dtype_names(dtypes, key)
+    names = dtype_names(dtypes, key, op)
     return Request(
         key, names, frozenset(() if dtypes is None else names), shapes_of(key, shapes),
         arithmetic_named(accumulate), params_of(key, params), criteria_named(standards),
@@ -107,12 +107,15 @@ def dtypes_known(key: str) -> tuple[str, ...]:
     return tuple(d.name for d in REGISTRY[key].dtypes if d.kind not in ("quantized", "char"))
 
 
-def dtype_names(wanted: Iterable[Any] | str | None, key: str) -> tuple[str, ...]:
+def dtype_names(wanted: Iterable[Any] | str | None, key: str, op: str = "") -> tuple[str, ...]:
     """Return dtypes by suanzi's names; without any, float32, float16 and bfloat16.
 
-    An operator that takes none of these is judged in all dtypes that it takes.
+    An operator that takes none of these is judged in all dtypes that it takes. By a name that is
+    the standard's too, as `linear`, it has the dtypes of both.
     """
     taken = dtypes_known(key)
+    if op != key and op in interfaces():
+        taken = tuple(dict.fromkeys([*taken, *dtypes_known(op)]))
     if wanted is None:
         return tuple(name for name in DTYPES if name in taken) or taken
     some = wanted.split(",") if isinstance(wanted, str) else wanted

@@ -312,11 +312,11 @@ MORE = {
             "out_grad": Operand((2, 3, 3, 4, 3)), "x": Operand((2, 2, 2, 3, 2)),
             "weight": Operand((2, 3, 2, 2, 2))}, "sizes", FEW),
     ],
-    "nn:adaptive_avg_pool1d_bwd": [
+    **{f"nn:adaptive_{name}_pool1d_bwd": [
         Call(f"{n} windows of {n * k}", {"out_grad": Operand((2, 3, n)),
                                          "x": Operand((2, 3, n * k)), "output_size": n},
              "sizes", FEW) for n, k in ((4, 2), (5, 1), (8, 2))
-    ],
+    ] for name in ("avg", "max")},
     "nn:glu": [Call(f"{_by(shape)}", {"x": Operand(shape)}, "sizes", FEW)
                for shape in ((4, 8), (2, 66), (3, 5, 2), (1, 256), (133, 4))],
     "nn:glu_bwd": [
