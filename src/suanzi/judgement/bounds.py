@@ -175,7 +175,7 @@ def _has_negative_zero(arguments: Mapping[str, Any]) -> bool:
     return any(x.dtype == np.float64 and (np.signbit(x) & (x == 0)).any() for x in given)
 
 
-def _with_signs(op: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -> list[Any]:
+def _with_signs(op: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
     """Return outputs whose infinities have the signs that those of zeros give them.
 
     Numbers of all digits have one zero alone: float64 says what 1 / -0 is.
@@ -190,7 +190,7 @@ def _with_signs(op: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -
         exact = one.value.astype(np.float64)
         both = np.isinf(exact) & np.isinf(plain.value)
         found.append(Tracked(np.where(both, plain.value, one.value), one.error))
-    return found
+    return tuple(found)
 
 
 def argument(x: Any) -> Any:

@@ -25,7 +25,10 @@ def _parts(x: Any, move: Callable[[Any], Sequence[Any]]) -> tuple[Any, ...]:
     """Return what a move into several tensors gives."""
     if not _floats(x):
         return tuple(move(x))
-    return tuple(Tracked(v, e) for v, e in zip(move(x.value), move(x.error), strict=True))
+    return tuple(
+        Tracked(np.asarray(v, x.value.dtype), np.asarray(e))
+        for v, e in zip(move(x.value), move(x.error), strict=True)
+    )
 
 
 # ---- shapes --------------------------------------------------------------------------------------
@@ -281,8 +284,8 @@ def allclose(
                 return bool(a == b) or (equal_nan and bool(mpmath.isnan(a) and mpmath.isnan(b)))
             return bool(abs(a - b) <= mpmath.mpf(atol) + mpmath.mpf(rtol) * abs(b))
         if isinstance(a, int | np.integer) and isinstance(b, int | np.integer):
-            a, b = int(a), int(b)
-            return abs(a - b) <= Fraction(atol) + Fraction(rtol) * abs(b)
+            m, n = int(a), int(b)
+            return abs(m - n) <= Fraction(atol) + Fraction(rtol) * abs(n)
         p, q = float(a), float(b)
         if not (math.isfinite(p) and math.isfinite(q)):
             return p == q or (equal_nan and math.isnan(p) and math.isnan(q))
