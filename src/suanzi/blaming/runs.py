@@ -28,6 +28,8 @@ from suanzi.status import InvalidArgument
 FORMAT = "suanzi-blame-run/1"
 SAMPLES, SIZE = 16, 256 << 20
 MOST_SAMPLES = 1 << 20
+_UNPACKED, _RATIO = 1 << 24, 100
+"""Bytes of a file when it is unpacked, and of a line: so many, or so many times its own."""
 _TENSORS = 16
 """How many tensors of a list are recorded."""
 _CHUNK = 1 << 22
@@ -228,11 +230,24 @@ def _is_tensor(x: Any) -> bool:
     )
 
 
+def _records(path: str | PathLike[str]) -> Iterator[Any]:
+    """Give the lines of a file, of which no more is unpacked than a recorder packs."""
+    left = max(_UNPACKED, _RATIO * os.path.getsize(path))
+    with gzip.open(path, "rb") as file:
+        while line := file.readline(min(left, _UNPACKED)):
+            left -= len(line)
+            if left <= 0 or len(line) == _UNPACKED:
+                raise InvalidArgument(
+                    f"blame: {str(path)!r} is far larger unpacked than a run that `suanzi blame "
+                    "--record` writes. Record the run again."
+                )
+            yield json.loads(line.decode("utf-8"))
+
+
 def read_run(path: str | PathLike[str]) -> Run:
     """Return a run that `suanzi blame --record` wrote."""
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            records = [json.loads(line) for line in file]
+        records = list(_records(path))
     except (EOFError, zlib.error):
         raise InvalidArgument(
             f"blame: {str(path)!r} is not complete: it was cut off. Record the run again."
@@ -240,6 +255,8 @@ def read_run(path: str | PathLike[str]) -> Run:
     except OSError as error:
         why = error.strerror or "it was not written by `suanzi blame --record`"
         raise InvalidArgument(f"blame: {str(path)!r} cannot be read: {why}.") from None
+    except InvalidArgument:
+        raise
     except (ValueError, RecursionError):
         records = []
     if not records or not isinstance(records[0], dict) or records[0].get("format") != FORMAT:

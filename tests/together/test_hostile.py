@@ -1,0 +1,75 @@
+"""Files that were changed are read or refused; tests/nightly reads a minute of them."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import suanzi as sz
+from fuzzing import mutations
+from fuzzing.hostile import KINDS, Hostile, Kind, _outcome
+from suanzi.blaming.runs import read_run
+
+QUICK = ("npy", "npz", "numpy", "safetensors", "sz", "run", "kept")
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Hostile:
+    return Hostile(3, QUICK)
+
+
+def test_files_that_were_changed(
+    hostile: Hostile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hostile.place = tmp_path
+    seen = set()
+    for index in range(120):
+        kind, path = hostile.changed(index)
+        how, found = _outcome(kind, path)
+        assert found is None, (index, found)
+        assert not (tmp_path / mutations.MARKER).exists()
+        seen.add(how)
+    assert {"gives", "INVALID_ARGUMENT"} <= seen
+
+
+def test_changes_follow_from_the_source_alone() -> None:
+    content = bytes(range(200))
+    some = [mutations.of_bytes(Random(i), content) for i in range(50)]
+    assert some == [mutations.of_bytes(Random(i), content) for i in range(50)]
+    assert sum(one != content for one in some) > 45
+    data = {"a": [1, {"b": None}], "c": "text"}
+    assert mutations.of_data(Random(1), data) == mutations.of_data(Random(1), data)
+    assert data == {"a": [1, {"b": None}], "c": "text"}
+
+
+def test_what_must_not_be_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").write_bytes(mutations.pickled())
+
+    def raising(path: Path) -> None:
+        raise KeyError(path)
+
+    def far(path: Path) -> None:
+        raise sz.AllocFailed("no room")
+
+    for read, kind in ((raising, "foreign"), (far, "alloc_failed")):
+        _, found = _outcome(Kind("x", read, read), tmp_path / "x")
+        assert found is not None
+        assert found.kind == kind
+    pickle.loads((tmp_path / "x").read_bytes())
+    assert (tmp_path / mutations.MARKER).is_dir(), "a file that is executed leaves a mark"
+    assert set(QUICK) < set(KINDS)
+
+
+def test_a_run_that_is_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "bomb").write_bytes(mutations.bomb())
+    with pytest.raises(sz.InvalidArgument, match="far larger unpacked"):
+        read_run(tmp_path / "bomb")
+    (tmp_path / "lines").write_bytes(gzip.compress(b"{}\n" * 10_000_000, 9))
+    with pytest.raises(sz.InvalidArgument, match="far larger unpacked"):
+        read_run(tmp_path / "lines")
