@@ -39,8 +39,8 @@ class Graph:
 @contextmanager
 def device(state: dict[str, bool]) -> Iterator[None]:
     """Have PyTorch say that there is a GPU, whose stream captures where `state` has it."""
-    before = {name: getattr(torch.cuda, name) for name in
-              ("is_available", "is_initialized", "is_current_stream_capturing", "CUDAGraph")}  # fmt: skip
+    names = ("is_available", "is_initialized", "is_current_stream_capturing", "CUDAGraph")
+    before = {name: getattr(torch.cuda, name) for name in names}
     vars(torch.cuda).update(
         is_available=lambda: False,  # else optimizers refuse a step that a graph captures
         is_initialized=lambda: state["initialized"],

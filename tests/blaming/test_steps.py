@@ -20,7 +20,7 @@ def found() -> Any:
 
 @pytest.mark.parametrize("name", ["Adam", "AdamW", "SGD", "Adagrad", ""])
 def test_steps_of_pytorch_are_right(name: str) -> None:
-    """All but those of SGD in 16 bits where PyTorch has the fault of pytorch#191763: it is found."""
+    """All but those of SGD in 16 bits where PyTorch has pytorch#191763: the fault is found."""
     steps = {k: v for k, v in found()["right"].items() if k.startswith(name)}
     assert len(steps) > 12
     for title, (answer, skipped, inaccurate) in steps.items():

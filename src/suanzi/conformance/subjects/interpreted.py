@@ -37,7 +37,7 @@ def fix() -> None:
 
         names["_patch_lang_tensor"] = patched
     fma = getattr(builder, "create_fma", None)
-    if fma is None:
+    if builder is None or fma is None:
         return
 
     def fused(self: Any, x: Any, y: Any, z: Any) -> Any:
