@@ -62,7 +62,7 @@ NOT_SENTENCES = re.compile(
     r"x \+= y|linear algebra|same kind|odel name|standards (holes|diff)|use vjp|:\.6g|"
     r"\(suanzi|No newline|required \(positional|float64 for float64|not implemented for|"
     r"empty empty_like|log log2|known are|no chips|^mat (v|x|inv) - |valid (ONNX )?model of|"
-    r"is not a valid ONNX model"
+    r"is not a valid ONNX model|\(\?:"
 )
 
 

@@ -87,7 +87,7 @@ def test_a_framework_that_is_not_installed(tmp_path: Path) -> None:
     [
         ("import os; os.abort()", "failed"),
         ("raise SystemExit('broken package')", "failed: broken package"),
-        ("print('nothing useful')", "failed: no message"),
+        ("print('nothing useful')", "failed: its process ended with exit status 0"),
     ],
 )
 def test_a_framework_that_fails(tmp_path: Path, script: str, message: str) -> None:

@@ -2,7 +2,7 @@
 
 It drops what it cannot read, and takes a request whose id is 1.5 for a notification: the client
 then waits for ever. Here each line is read first. What is no request that mcp answers gets an error
-of JSON-RPC, with the request's id where that can be found; everything else goes on to mcp.
+of JSON-RPC, with the request's id where that can be found; mcp receives everything else.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class Answers:
 
 
 class Requests:
-    """The lines that go on to mcp; the others are answered as they are read."""
+    """The lines that mcp receives; the others are answered as they are read."""
 
     def __init__(self, stream: BinaryIO, reads: Reads, answers: Answers) -> None:
         self._stream, self._reads, self._answers = stream, reads, answers
