@@ -76,6 +76,14 @@ def skips_blocks() -> bool:
     return bool((given.detach() == 1).any())
 
 
+def loses_epsilon() -> bool:
+    """Return whether fused steps of Adagrad in float16 divide 0 by 0: they compute in float16."""
+    given = torch.nn.Parameter(torch.ones(64, dtype=torch.float16))
+    given.grad = torch.full_like(given, 1e-6)
+    torch.optim.Adagrad([given], lr=0.5, fused=True).step()
+    return bool(given.detach().isnan().any())
+
+
 def right() -> Iterator[tuple[str, Any]]:
     """Make all steps with PyTorch's own operators."""
     for name, kinds in KNOWN.items():
@@ -186,4 +194,4 @@ def faults() -> Iterator[tuple[str, Any]]:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     found = {"right": dict(right()), "others": dict(others()), "faults": list(faults())}
-    print(json.dumps({**found, "skips blocks": skips_blocks()}))
+    print(json.dumps({**found, "skips blocks": skips_blocks(), "loses epsilon": loses_epsilon()}))

@@ -27,6 +27,11 @@ def test_steps_of_pytorch_are_right(name: str) -> None:
         if found()["skips blocks"] and re.match(r"SGD (?!foreach).*float16$", title):
             assert (answer, skipped, inaccurate) == ("wrong", {}, ["_fused_sgd"]), title
             continue
+        if found()["loses epsilon"] and re.match(r"Adagrad (?!foreach).*float16$", title):
+            assert not skipped, title  # the roundings of 16 bits, with any answer
+            assert inaccurate in ([], ["_fused_adagrad"]), title
+            assert answer == "wrong" or title.endswith("bfloat16"), title
+            continue
         assert (answer, skipped) == ("right", {}), title
         if "foreach" not in title:
             assert inaccurate == [], title
