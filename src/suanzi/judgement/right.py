@@ -14,6 +14,7 @@ from suanzi.conformance.model.case import Case, Check
 from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
 from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
 from suanzi.conformance.subjects.wire import Broken, Data
+from suanzi.dtypes import dtype as dtype_named
 from suanzi.judgement.arguments import arithmetic_named, operator_key, parameters_of
 from suanzi.judgement.bounds import Bound, numbers_as
 from suanzi.judgement.diagnosis import Result, diagnosed
@@ -100,6 +101,8 @@ def _argument(op: str, name: str, x: Any, is_first: bool) -> Any:
     """Return tensors as data, lists of them as lists, and everything else as it is."""
     if isinstance(x, list | tuple) and any(_is_tensor(one) for one in x):
         return [_argument(op, name, one, False) for one in x]
+    if name in ("dtype", "type") and x is not None:
+        return dtype_named(x)
     if not _is_tensor(x) and not (is_first and isinstance(x, bool | int | float | complex)):
         return x
     try:
@@ -116,7 +119,9 @@ def _argument(op: str, name: str, x: Any, is_first: bool) -> Any:
 def _is_tensor(x: Any) -> bool:
     if isinstance(x, np.ndarray | np.generic):
         return True
-    return hasattr(x, "__dlpack__") or hasattr(x, "__array__") or framework_of_tensor(x) != "numpy"
+    if hasattr(x, "__dlpack__") or hasattr(x, "__array__"):
+        return not isinstance(x, type)
+    return framework_of_tensor(x) != "numpy" and hasattr(x, "shape")  # a dtype has none
 
 
 def _said(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from suanzi.conformance.nn._calls import Call, Operand, declare
+from suanzi.conformance.nn._calls import STORED, Call, Operand, declare
 
 ALL = ("ordinary", "whole numbers", "many magnitudes", "constant", "outliers", "special values")
 
@@ -78,6 +78,7 @@ declare(
         Call("no indices", {"indices": Operand((0,), values=()), "num_classes": 3}, "empty"),
     ],
 )
+STORED["nn:one_hot"] = lambda arguments: (str(arguments.get("dtype") or "int64").lower(),)
 
 _MASK = Operand((5, 7), values=tuple(i * i % 5 > 1 for i in range(35)), dtype="bool")
 for name, tensors in (("nn:dropout", ["x"]), ("nn:dropout_bwd", ["out_grad", "x"])):

@@ -54,7 +54,11 @@ def one_hot(indices: Any, num_classes: int = -1, dtype: Any = None) -> Any:
     """1 where a class is the index."""
     places = np.asarray(indices)
     count = num_classes if num_classes >= 0 else int(places.max()) + 1
-    return (places[..., None] == np.arange(count)).astype(np.int64)
+    if places.size and not 0 <= int(places.min()) <= int(places.max()) < count:
+        raise ValueError(f"an index is outside of 0 to {count - 1}")
+    name = str(getattr(dtype, "name", dtype) or "int64").lower()
+    found = places[..., None] == np.arange(count)
+    return found.astype(name) if name.startswith(("int", "uint", "bool")) else tracked(found)
 
 
 @truth_of("nn:dropout")
