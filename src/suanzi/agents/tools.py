@@ -27,6 +27,10 @@ SECONDS = 120.0
 Arguments = Mapping[str, Any]
 
 
+MOST_ITEMS = 1000
+"""Items that a list among the arguments may have; those of a tensor are not counted."""
+
+
 class Answer(NamedTuple):
     """What a tool returns."""
 
@@ -65,6 +69,13 @@ def check(tool: Tool, arguments: Any) -> None:
         raise InvalidArgument(
             f"{tool.name}: {missing[0]!r} is missing: {known[missing[0]]['description']}"
         )
+    for name, x in arguments.items():  # each item is looked at below
+        length = max([len(x), *(len(y) for y in x if isinstance(y, list))]) if x and isinstance(
+            x, list | dict) else 0  # fmt: skip
+        if length > MOST_ITEMS:
+            raise InvalidArgument(
+                f"{tool.name}: {name} has a list of {length:,} items; give at most {MOST_ITEMS:,}."
+            )
     error = best_match(Draft202012Validator(tool.takes).iter_errors(arguments))
     if error is not None:
         name = next(iter(error.absolute_path), "")
@@ -232,7 +243,7 @@ def tools() -> tuple[Tool, ...]:
             _object(
                 ("operands",),
                 operands={
-                    "type": "array", "minItems": 1, "maxItems": 1000,
+                    "type": "array", "minItems": 1, "maxItems": MOST_ITEMS,
                     "items": {"type": ["string", "number", "boolean"]},
                     "description": "A list of dtypes ('int32', 'bf16'), 0-d tensors ('0d:f32'), "
                     "Python numbers (2.5) or 'py:int'.",
