@@ -34,7 +34,7 @@ SAMPLE = [
 def test_suanzi_is_right_and_wrong_outputs_are_not(key: str, dtype: str) -> None:
     cases = right_cases(judged(key, dtype))
     assert_by_inputs(key, cases)
-    assert_refuses_faults(key, cases, most=1)
+    assert_refuses_faults(key, cases)
 
 
 @pytest.mark.parametrize("key", ["nn:dynamic_quantize", "nn:gated_delta_rule_bwd"])
