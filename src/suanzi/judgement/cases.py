@@ -327,7 +327,8 @@ def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[Any]]
     if bound.dtype not in PARTS:
         yield from _wrong_numbers(case, bound.truth)
         return
-    whole = bound.truth[..., 0] + 1j * bound.truth[..., 1]
+    whole = np.empty(bound.truth.shape[:-1], np.complex128)
+    whole.real, whole.imag = bound.truth[..., 0], bound.truth[..., 1]  # 1j * inf is NaN, too
     for name, wrong in _wrong_numbers(case, whole):
         yield name, np.stack([wrong.real, wrong.imag], -1)
 
@@ -337,7 +338,8 @@ def _wrong_numbers(case: Case, right: NDArray[Any]) -> Iterator[tuple[str, NDArr
     yield "zeros", np.zeros(shape)
     for name, x in case.arguments.items():
         if isinstance(x, Data) and x.shape == shape and (x.dtype in FORMATS or x.dtype in PARTS):
-            yield f"the input {name}", numbers_of(x)
+            given = numbers_of(x)
+            yield f"the input {name}", given if np.iscomplexobj(right) else given.real
     with np.errstate(all="ignore"):
         middle = right[np.isfinite(right)]
         yield "a constant", np.full(shape, middle.mean() if middle.size else 0.0)
