@@ -26,7 +26,8 @@ SAMPLE = [
     ("nn:softmax", "float8_e4m3fn"), ("clip", "int4"), ("mul", "complex64"), ("matmul", "uint64"),
     ("split", "bool"), ("cast", "float16"), ("zeros", "int8"), ("size", "float32"),
     ("linspace", "float64"), ("svd", "float32"), ("cholesky", "float32"), ("topk", "int16"),
-    ("reduce_bwd", "complex64"), ("bitwise_and", "uint8"),
+    ("reduce_bwd", "complex64"), ("bitwise_and", "uint8"), ("size", "complex64"),
+    ("trace_backward", "complex64"),
 ]  # fmt: skip
 
 
