@@ -317,6 +317,11 @@ MORE = {
                                          "x": Operand((2, 3, n * k)), "output_size": n},
              "sizes", FEW) for n, k in ((4, 2), (5, 1), (8, 2))
     ] for name in ("avg", "max")},
+    **{f"nn:{name}_pool3d_bwd": [
+        Call(f"windows to the end of {2 * n}", {
+            "out_grad": Operand((1, 2, 2, 2, n)), "x": Operand((1, 2, 4, 4, 2 * n)),
+            "kernel_size": 2}, "sizes", FEW) for n in (2, 3, 5)
+    ] for name in ("avg", "max")},
     "nn:glu": [Call(f"{_by(shape)}", {"x": Operand(shape)}, "sizes", FEW)
                for shape in ((4, 8), (2, 66), (3, 5, 2), (1, 256), (133, 4))],
     "nn:glu_bwd": [
