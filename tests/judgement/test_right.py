@@ -27,7 +27,7 @@ SAMPLE = [
     ("split", "bool"), ("cast", "float16"), ("zeros", "int8"), ("size", "float32"),
     ("linspace", "float64"), ("svd", "float32"), ("cholesky", "float32"), ("topk", "int16"),
     ("reduce_bwd", "complex64"), ("bitwise_and", "uint8"), ("size", "complex64"),
-    ("trace_backward", "complex64"),
+    ("trace_backward", "complex64"), ("div", "int8"), ("floordiv", "int16"), ("mod", "int8"),
 ]  # fmt: skip
 
 

@@ -79,8 +79,9 @@ def div(x: Any, y: Any) -> Any:
     """x / y; integers towards zero."""
     if _floats(x, y):
         return tracked(x) / y
-    down = np.floor_divide(x, y)  # of the smallest number there is no magnitude
-    up = (np.mod(x, y) != 0) & ((np.asarray(x) < 0) != (np.asarray(y) < 0))
+    with np.errstate(all="ignore"):  # the smallest number by -1 wraps
+        down = np.floor_divide(x, y)  # of the smallest number there is no magnitude
+        up = (np.mod(x, y) != 0) & ((np.asarray(x) < 0) != (np.asarray(y) < 0))
     return (down + up).astype(np.result_type(x, y))
 
 
@@ -94,7 +95,8 @@ def true_divide(x: Tracked, y: Tracked) -> Tracked:
 def floordiv(x: Any, y: Any) -> Any:
     """The floor of x / y; where the quotient is all but whole, its rounding decides."""
     if not _floats(x, y):
-        return np.floor_divide(x, y)
+        with np.errstate(all="ignore"):  # the smallest number by -1 wraps
+            return np.floor_divide(x, y)
     a, b = _plain(x), _plain(y)
     with np.errstate(all="ignore"):
         found = np.floor_divide(a, b)
@@ -106,7 +108,8 @@ def floordiv(x: Any, y: Any) -> Any:
 def mod(x: Any, y: Any) -> Any:
     """x - floor(x / y) * y."""
     if not _floats(x, y):
-        return np.mod(x, y)
+        with np.errstate(all="ignore"):
+            return np.mod(x, y)
     a, b = _plain(x), _plain(y)
     with np.errstate(all="ignore"):
         found = np.mod(a, b)
