@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import BinaryIO
 
 
@@ -39,3 +40,11 @@ def write_file(path: str | PathLike[str], text: str) -> None:
     """
     data = text.encode("utf-8", "backslashreplace")
     replace(os.fspath(path), lambda file: file.write(data))
+
+
+def only_files(folder: Path) -> None:
+    """Raise OSError if a folder that others made has a pipe or a device, on which reading waits."""
+    for path in folder.rglob("*"):
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            name = path.relative_to(folder).as_posix()
+            raise OSError(f"{name!r} is a pipe or a device, not a file")

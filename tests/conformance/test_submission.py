@@ -178,6 +178,13 @@ def test_statement_and_waivers(folder: Path, tmp_path: Path) -> None:
         verify(folder, jobs=1, waivers=waivers)
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "report.json", "answers.gz"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InvalidArgument, match=f"'{name}' is a pipe or a device, not a file"):
+        verify(tmp_path, jobs=1)
+
+
 def test_what_is_no_submission_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="is not a submission"):
         verify(tmp_path)

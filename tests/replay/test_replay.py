@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -229,3 +230,12 @@ def test_a_folder_that_no_recorder_wrote(tmp_path: Path) -> None:
         (tmp_path / "calls.jsonl").write_text(text)
         with pytest.raises(InvalidArgument, match="cannot be read"):
             read_kept(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["calls.jsonl", "tensors.bin"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    (tmp_path / "calls.jsonl").touch()
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InvalidArgument, match=f"'{name}' is a pipe or a device, not a file"):
+        read_kept(tmp_path)

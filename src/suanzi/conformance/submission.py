@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from suanzi._decode import Malformed, decode
-from suanzi._files import write_file
+from suanzi._files import only_files, write_file
 from suanzi._toml import tomllib
 from suanzi.conformance import evidence, mustpass, second_judge
 from suanzi.conformance.cases import Wanted, cases
@@ -203,6 +203,7 @@ def verify(
     each = partial(_each, jobs=cores() if jobs is None else jobs, told=_Told(progress))
     granted = [] if waivers is None else read_waivers(waivers)
     try:
+        only_files(place)
         manifest = json.loads((place / MANIFEST).read_text("utf-8"))
         files, about = dict(manifest["files"]), manifest
         if manifest["format"] != FORMAT:

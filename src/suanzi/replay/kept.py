@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from suanzi._files import only_files
 from suanzi.conformance.subjects.wire import Data
 from suanzi.port.calls import Where
 from suanzi.status import InvalidArgument
@@ -85,6 +86,7 @@ def read_kept(folder: Path) -> Inputs:
     values: dict[int, Value] = {}
     dropped = 0
     try:
+        only_files(folder)
         content = np.memmap(folder / "tensors.bin", "uint8", "r") if _size(folder) else b""
         for line in (folder / "calls.jsonl").read_text("utf-8").splitlines():
             one = json.loads(line)
