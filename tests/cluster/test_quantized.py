@@ -86,6 +86,7 @@ MOVED: dict[str, Any] = {
     "concat of rows": lambda x, t: sz.concat([x, x[:2]], 0),
     "concat of unlike ones": lambda x, t: sz.concat([x, t(FAR)], 0),
     "stack": lambda x, t: sz.stack([x, x], 0),
+    "grid": lambda x, t: sz.meshgrid([x[0, :3], t(INTEGERS)[0], t(ONE)[0], t(REAL)[1]]),
     "gather": lambda x, t: sz.gather(x, t(INDEX)),
     "gather of no channels": lambda x, t: sz.gather(x[:, 1], t(INDEX)),
     "scatter": lambda x, t: sz.scatter(x, t(np.array([3, 1])), x[:2]),

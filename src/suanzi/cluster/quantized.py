@@ -96,19 +96,19 @@ def _moved(op: Operator, own: Way, arguments: dict[str, Any]) -> Any:
         raise
     several = isinstance(found, list | tuple)
     facts = list(found) if several else [found]
-    if any(one.dtype.kind != "quantized" for one in facts):  # those of unlike scales
+    if all(one.dtype.kind != "quantized" for one in facts):  # those of unlike scales
         return own(op, **_each(partial(_real, op), arguments))
     if op.name == "pad":
         arguments["pad_value"] = _padding(arguments, facts[0])
     made = own(op, **_each(lambda _, x: codes(x) if _is_quantised(x) else x, arguments))
     results = [
-        standing_for(x, fact.dtype, quantization_of(fact))
+        standing_for(x, fact.dtype, quantization_of(fact)) if _is_quantised(fact) else x
         for x, fact in zip(made if several else [made], facts, strict=True)
     ]
     return results if several else results[0]
 
 
-def _is_quantised(x: BlockTensor) -> bool:
+def _is_quantised(x: BlockTensor | Tensor) -> bool:
     return x.dtype.kind == "quantized"
 
 
