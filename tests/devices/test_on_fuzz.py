@@ -192,6 +192,21 @@ def test_eigenvalues_of_large_numbers(device: str) -> None:
     np.testing.assert_allclose(found, [0, 1, 1.7], atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [sz.float32, sz.complex64])
+def test_equations_whose_products_overflow_on_the_way(device: str, dtype: sz.DType) -> None:
+    """The answers are within the range of float32, and the CPU gives them."""
+    x = sz.tensor([[1e30, 1e28], [0.0, 1e-12]], dtype)
+    y = sz.tensor([[0.0], [1e9]], dtype)
+    there, right = x.to_device(device), y.to_device(device)
+    xp = sz.array_api.linalg
+    found = [sz.solve(there, right, adjoint=False), xp.solve(there, right)]
+    found += [sz.inverse(there), xp.inv(there)]
+    sz.synchronize()
+    wanted = [sz.solve(x, y, adjoint=False), xp.solve(x, y), sz.inverse(x), xp.inv(x)]
+    for got, own in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(got.to_host()), np.asarray(own), rtol=1e-5)
+
+
 def test_writing_against_the_order(device: str) -> None:
     x = sz.tensor(np.arange(6).reshape(2, 3))
     there: Any = x.to_device(device)

@@ -346,6 +346,13 @@ def check_singular(call: Call, x: torch.Tensor, info: torch.Tensor, name: str) -
     _report(call, ((info != 0) | ~near) & torch.isfinite(sizes[0]), words)
 
 
+def doubled(x: torch.Tensor) -> torch.Tensor:
+    """Return x in double precision, where there is such: products may leave float32's range."""
+    if x.device.type == "mps":
+        return x
+    return x.to(torch.complex128 if x.is_complex() else torch.float64)
+
+
 @way("solve")
 def solve(call: Call, mat: torch.Tensor, rhs: torch.Tensor, adjoint: bool) -> Any:
     """Return the solution of linear equations."""
@@ -354,7 +361,8 @@ def solve(call: Call, mat: torch.Tensor, rhs: torch.Tensor, adjoint: bool) -> An
     row = b.dim() == 1
     b = b[..., None] if row else b
     # With as many axes as the matrices, PyTorch does not take a matrix for vectors.
-    made, info = torch.linalg.solve_ex(x, b[(None,) * (x.dim() - b.dim())])
+    wide = doubled(b)[(None,) * (x.dim() - b.dim())]
+    made, info = torch.linalg.solve_ex(doubled(x), wide)
     check_singular(call, x, info, "mat")
     return made[..., 0] if row else made
 
@@ -363,7 +371,7 @@ def solve(call: Call, mat: torch.Tensor, rhs: torch.Tensor, adjoint: bool) -> An
 def inverse(call: Call, mat: torch.Tensor) -> Any:
     """Return inverse matrices."""
     x = _matrices(call, "mat", mat)
-    made, info = torch.linalg.inv_ex(x)
+    made, info = torch.linalg.inv_ex(doubled(x))
     check_singular(call, x, info, "mat")
     return made
 

@@ -22,7 +22,7 @@ from suanzi.torch.copying import moved
 from suanzi.torch.dtypes import resolved
 from suanzi.torch.elements import lanes, number
 from suanzi.torch.kernels import Loop, maximum, minimum
-from suanzi.torch.matrices import by_parts, check_singular, grown, product, scaled
+from suanzi.torch.matrices import by_parts, check_singular, doubled, grown, product, scaled
 from suanzi.torch.matrices import finite as finite_only
 from suanzi.torch.namespace import axes_of, integers, order_of
 from suanzi.torch.reductions import combined
@@ -316,7 +316,7 @@ def slogdet(call: Call, x: torch.Tensor) -> Any:
 def inv(call: Call, x: torch.Tensor) -> Any:
     """Return inverses; singular matrices are reported."""
     given = _matrices(call, "x", x)
-    made, info = torch.linalg.inv_ex(given)
+    made, info = torch.linalg.inv_ex(doubled(given))
     check_singular(call, given, info, "x")
     return made
 
@@ -332,7 +332,7 @@ def solve(call: Call, x1: torch.Tensor, x2: torch.Tensor) -> Any:
     b = b[:, None] if row else b
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = a.expand(*batch, *a.shape[-2:]), b.expand(*batch, *b.shape[-2:])
-    made, info = torch.linalg.solve_ex(a, b)
+    made, info = torch.linalg.solve_ex(doubled(a), doubled(b))
     check_singular(call, a, info, "x1")
     return made[..., 0] if row else made
 
