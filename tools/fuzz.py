@@ -138,6 +138,9 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--hostile", default="", metavar="KINDS",
                         help="read files that were changed: npy,report,... or all")  # fmt: skip
     parser.add_argument("--device", default="", help="make calls there and compare: torch:cpu")
+    parser.add_argument(
+        "--hang", type=float, default=HANG, help="seconds after which a call hangs (default: 60)"
+    )
     parser.add_argument("--findings", type=int, default=20, help="stop after so many")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     return parser.parse_args(words)

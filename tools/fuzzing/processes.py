@@ -26,7 +26,7 @@ import numpy as np
 from fuzzing.judging import Finding
 
 HANG = 60
-"""Seconds after which a call counts as hanging."""
+"""Seconds after which a call counts as hanging, where no others are given."""
 _HEAD = struct.Struct("qq")
 """The number under way, and which call of it."""
 _LONGEST = 3000
@@ -230,11 +230,11 @@ class Run:
         done, how = os.waitpid(worker.pid, os.WNOHANG)
         place = worker.where()
         if not done:
-            if worker.stands(time.monotonic()) < HANG:
+            if worker.stands(time.monotonic()) < self.args.hang:
                 return
             os.kill(worker.pid, signal.SIGKILL)
             os.waitpid(worker.pid, 0)
-            found = Finding("hang", f"no answer after {HANG} seconds")
+            found = Finding("hang", f"no answer after {self.args.hang:g} seconds")
         else:
             code = os.waitstatus_to_exitcode(how)
             self._read(worker)

@@ -92,15 +92,14 @@ def true_divide(x: Tracked, y: Tracked) -> Tracked:
 
 
 @truth_of("floordiv")
+@np.errstate(all="ignore")  # the smallest number by -1 wraps
 def floordiv(x: Any, y: Any) -> Any:
     """The floor of x / y; where the quotient is all but whole, its rounding decides."""
     if not _floats(x, y):
-        with np.errstate(all="ignore"):  # the smallest number by -1 wraps
-            return np.floor_divide(x, y)
+        return np.floor_divide(x, y)
     a, b = _plain(x), _plain(y)
-    with np.errstate(all="ignore"):
-        found = np.floor_divide(a, b)
-        found = np.where((b == 0) | np.isinf(a), a / b, found)
+    found = np.floor_divide(a, b)
+    found = np.where((b == 0) | np.isinf(a), a / b, found)
     return Tracked(tracked(found).value, np.where(_nearly_whole(a, b), 1.0, 0.0))
 
 

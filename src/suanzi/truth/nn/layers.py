@@ -52,7 +52,7 @@ def embedding_bwd(
 @truth_of("nn:one_hot")
 def one_hot(indices: Any, num_classes: int = -1, dtype: Any = None) -> Any:
     """1 where a class is the index."""
-    places = np.asarray(indices)
+    places = np.asarray(getattr(indices, "value", indices)).astype(np.int64)
     count = num_classes if num_classes >= 0 else int(places.max()) + 1
     if places.size and not 0 <= int(places.min()) <= int(places.max()) < count:
         raise ValueError(f"an index is outside of 0 to {count - 1}")
