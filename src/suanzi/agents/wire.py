@@ -197,7 +197,7 @@ class Requests:
         while line := await anyio.to_thread.run_sync(self._line):
             answer = await anyio.to_thread.run_sync(unanswered, line, self._reads)
             if answer is None and line.strip():
-                return line.decode(errors="replace")
+                return str(line, "utf-8", "replace")
             if answer is not None:
                 await self._answers.answer(answer)
         raise StopAsyncIteration
