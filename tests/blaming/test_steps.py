@@ -28,9 +28,10 @@ def test_steps_of_pytorch_are_right(name: str) -> None:
             assert (answer, skipped, inaccurate) == ("wrong", {}, ["_fused_sgd"]), title
             continue
         if found()["loses epsilon"] and re.match(r"Adagrad (?!foreach).*float16$", title):
-            assert not skipped, title  # the roundings of 16 bits, with any answer
-            assert inaccurate in ([], ["_fused_adagrad"]), title
-            assert answer == "wrong" or title.endswith("bfloat16"), title
+            # Each operation is rounded to 16 bits: too much where decay cancels, and in float16.
+            is_wrong = "bfloat16" not in title or "decay" in title
+            assert (answer, skipped) == ("wrong" if is_wrong else "right", {}), title
+            assert set(inaccurate) <= {"_fused_adagrad"} and bool(inaccurate) >= is_wrong, title
             continue
         assert (answer, skipped) == ("right", {}), title
         if "foreach" not in title:
