@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model.basis import DEMANDED, why
+from suanzi.conformance.model.basis import REQUIRED, why
 from suanzi.conformance.model.case import Case
 from suanzi.standard import interfaces
 
@@ -45,7 +45,7 @@ def _required(some: list[Case], count: int) -> Iterator[tuple[str, str]]:
     for case in some:
         if case.skip is None:
             reason = why(case, case.expect())
-            if reason.basis in DEMANDED:
+            if reason.basis in REQUIRED:
                 yield case.id, str(reason)
                 count -= 1
         if not count:

@@ -13,7 +13,7 @@ from typing import Any
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.evidence import digest
-from suanzi.conformance.model.basis import DEMANDED, why
+from suanzi.conformance.model.basis import REQUIRED, why
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.mustpass import FOLDER
 from suanzi.conformance.running.recording import content_of
@@ -27,7 +27,7 @@ def content(op: str) -> dict[str, Any]:
         if case.skip is not None:
             continue
         expected = case.expect()
-        if why(case, expected).basis in DEMANDED:
+        if why(case, expected).basis in REQUIRED:
             lines.append(f"{content_of(case, expected)}  {case.id}\n")
     return {"cases": len(lines), "sha256": digest(lines)}
 

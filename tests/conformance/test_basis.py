@@ -12,7 +12,7 @@ import pytest
 from helpers.kit import assert_reason
 from helpers.kit import named as one
 from suanzi.conformance.cases import QUICK_DTYPES, Wanted, cases, dtypes_of
-from suanzi.conformance.model.basis import BASES, DEMANDED, MEANING, STANDARD_DTYPES, why
+from suanzi.conformance.model.basis import BASES, MEANING, REQUIRED, STANDARD_DTYPES, why
 from suanzi.conformance.model.case import GROUPS, Case, Either, Output
 from suanzi.conformance.model.data import tensor, values
 from suanzi.conformance.model.gaps import CALLS, OPEN, SIGNATURES
@@ -27,7 +27,13 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.errata import errata
 from suanzi.standard import interfaces
 
-FLOORS = {"letter": 1500, "reading": 550, "tentative": 200, "quality": 1200, "extension": 650}
+FLOORS = {
+    "normative": 1500,
+    "interpretation": 550,
+    "tentative": 200,
+    "quality": 1200,
+    "extension": 650,
+}
 """How many cases there are at least: fewer, and something was lost."""
 
 TENTATIVE = {erratum.id: erratum.tentative for erratum in errata()}
@@ -58,8 +64,8 @@ def test_every_case_has_a_basis_that_names_a_clause_or_an_erratum() -> None:
         for case in some:
             found[case.why.basis] += 1
             assert_reason(case)
-        if op not in SIGNATURES and not any(case.why.basis in DEMANDED for case in some):
-            required = [case for case in quick(op) if case.why.basis in DEMANDED]
+        if op not in SIGNATURES and not any(case.why.basis in REQUIRED for case in some):
+            required = [case for case in quick(op) if case.why.basis in REQUIRED]
             assert required, f"nothing is required of {op}"
     assert set(found) <= set(BASES) == set(MEANING)
     assert {name: n for name, n in FLOORS.items() if found[name] < n} == {}, found
@@ -77,7 +83,7 @@ def test_readings_name_an_erratum_with_several_answers(op: str) -> None:
             assert len(expected.readings) >= 2, case.id
             assert expected.erratum in known, case.id
             assert len(known[expected.erratum].readings) >= 2, (case.id, expected.erratum)
-            assert why(case, expected).basis != "letter", case.id
+            assert why(case, expected).basis != "normative", case.id
 
 
 def test_every_gap_that_matters_is_listed_tentative_or_settled() -> None:
@@ -103,51 +109,51 @@ def test_every_open_refusal_is_a_case() -> None:
 @pytest.mark.parametrize(
     ("case_id", "basis"),
     [
-        ("add/plain/float32/24-elements", "letter"),
+        ("add/plain/float32/24-elements", "normative"),
         ("add/plain/bfloat16/24-elements", "extension"),
-        ("add/broadcast/float32/3by1-with-1by4", "letter"),
+        ("add/broadcast/float32/3by1-with-1by4", "normative"),
         ("pow/broadcast/float32/3by1-with-1by4", "extension"),
         ("add/broadcast/float32/a-scalar-with-5", "quality"),
-        ("add/strided/float32/x-by-columns", "letter"),
-        ("add/strided/float32/x-behind-other-elements", "reading"),
+        ("add/strided/float32/x-by-columns", "normative"),
+        ("add/strided/float32/x-behind-other-elements", "interpretation"),
         ("add/strided/float32/x-with-gaps", "extension"),
-        ("add/strided/float32/sparse-COO-and-COO", "reading"),
-        ("div/plain/int32/24-elements", "reading"),
-        ("div/plain/float32/24-elements", "letter"),
-        ("fft_c2c/plain/complex64/2x3x4-axes-2,1-by_sqrt_n-backwards", "reading"),
-        ("log/special/float32/one-outside-the-domain", "reading"),
-        ("shape/plain/complex64/2x3x1x2x1", "reading"),
-        ("create_tensor/plain/float32/4-of-6-elements", "letter"),
+        ("add/strided/float32/sparse-COO-and-COO", "interpretation"),
+        ("div/plain/int32/24-elements", "interpretation"),
+        ("div/plain/float32/24-elements", "normative"),
+        ("fft_c2c/plain/complex64/2x3x4-axes-2,1-by_sqrt_n-backwards", "interpretation"),
+        ("log/special/float32/one-outside-the-domain", "interpretation"),
+        ("shape/plain/complex64/2x3x1x2x1", "interpretation"),
+        ("create_tensor/plain/float32/4-of-6-elements", "normative"),
         ("add/empty/float32/0", "quality"),
         ("add/special/float32/NaN-and-infinities-with-each", "quality"),
         ("add/special/int8/each-with-each", "quality"),
-        ("less/special/int8/each-with-each", "letter"),
-        ("is_nan/special/float32/each", "reading"),
-        ("add/status/any/TYPE_MISMATCH", "reading"),
-        ("abs/status/any/TYPE_MISMATCH", "reading"),
-        ("reduce_bwd/status/any/TYPE_MISMATCH", "letter"),
-        ("inverse/status/any/TYPE_MISMATCH", "reading"),
+        ("less/special/int8/each-with-each", "normative"),
+        ("is_nan/special/float32/each", "interpretation"),
+        ("add/status/any/TYPE_MISMATCH", "interpretation"),
+        ("abs/status/any/TYPE_MISMATCH", "interpretation"),
+        ("reduce_bwd/status/any/TYPE_MISMATCH", "normative"),
+        ("inverse/status/any/TYPE_MISMATCH", "interpretation"),
         ("cast/status/any/TYPE_MISMATCH", "extension"),
-        ("sin/status/any/TYPE_MISMATCH", "reading"),
+        ("sin/status/any/TYPE_MISMATCH", "interpretation"),
         ("flip/status/any/INVALID_ARGUMENT-an-axis-twice", "tentative"),
         ("reduce_bwd/status/any/INVALID_ARGUMENT", "tentative"),
         ("clip_backward/plain/int32/between", "tentative"),
         ("fft_c2c_backward/strided/complex64/2x3x4-axes-0,2-columns", "tentative"),
-        ("reshape/strided/float32/columns-2x3x4-to-4x6", "reading"),
-        ("div/status/any/INVALID_ARGUMENT", "reading"),
-        ("add/plain/complex64/24-elements", "reading"),
+        ("reshape/strided/float32/columns-2x3x4-to-4x6", "interpretation"),
+        ("div/status/any/INVALID_ARGUMENT", "interpretation"),
+        ("add/plain/complex64/24-elements", "interpretation"),
         ("add/status/any/UNINITIALIZED_OBJECT-x", "quality"),
-        ("reshape/status/any/UNINITIALIZED_OBJECT-input", "letter"),
+        ("reshape/status/any/UNINITIALIZED_OBJECT-input", "normative"),
         ("add/promotion/int8-float16/cann-tensors", "extension"),
-        ("transpose/plain/float32/2x3-perm-1-0", "letter"),
+        ("transpose/plain/float32/2x3-perm-1-0", "normative"),
         ("transpose/plain/float32/2x3x4-perm--2--1--3", "extension"),
-        ("complex/plain/float32/7", "letter"),
+        ("complex/plain/float32/7", "normative"),
         ("complex/plain/float16/7", "extension"),
         ("eig/plain/float16/1x1", "extension"),
         ("argmax/plain/int8/3x5x4-of-equal-ones-along-1", "quality"),
         ("cast/plain/int8-uint16/12-elements", "quality"),
-        ("cast/plain/int8-int16/12-elements", "letter"),
-        ("exp/example/float32/A.2.12.1-1", "reading"),
+        ("cast/plain/int8-int16/12-elements", "normative"),
+        ("exp/example/float32/A.2.12.1-1", "interpretation"),
     ],
 )
 def test_what_follows(case_id: str, basis: str) -> None:
@@ -227,7 +233,7 @@ def test_what_is_moved_is_what_it_was(op: str) -> None:
 
 def reading(name: str, i: int = 0, throughout: bool = True, outcome: Any = "passed") -> Result:
     return Result(
-        f"round/plain/float32/{i}", "round", "plain", "float32", outcome, basis="reading",
+        f"round/plain/float32/{i}", "round", "plain", "float32", outcome, basis="interpretation",
         reading=f"E86: {name}", throughout=throughout,
     )  # fmt: skip
 
@@ -248,7 +254,7 @@ def test_one_reading_throughout() -> None:
     assert settle([some[0], some[3]]) == [some[0], some[3]]
 
 
-def test_a_run_of_the_letter_looks_at_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_normative_run_looks_at_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     # That its result is no number can be told of the second case only when its truth is known.
     truths = {"a number": real(1), "none": NAN}
     made = [
@@ -258,8 +264,8 @@ def test_a_run_of_the_letter_looks_at_the_truth(monkeypatch: pytest.MonkeyPatch)
     ]  # fmt: skip
     monkeypatch.setattr(run, "cases", lambda op, wanted: list(made))
     monkeypatch.setattr(run, "_ask", lambda subject, case: Unanswered("unsupported", "nobody"))
-    for letter, count in ((True, 1), (False, 2)):
-        job = run.Job("exp", Wanted(letter=letter))
+    for normative, count in ((True, 1), (False, 2)):
+        job = run.Job("exp", Wanted(normative=normative))
         first, *others = results = list(run.results_of(None, job))  # type: ignore[arg-type]
         assert len(results) == count
         # A process that starts anew goes on behind what there is.

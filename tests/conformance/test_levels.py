@@ -46,9 +46,12 @@ def answers(one: Run) -> list[str]:
         # Nor does what the standard does not ask for.
         ([result(), result(outcome="failed", basis="quality", broken="quality")], "conforms"),
         ([result(), result(outcome="crashed", basis="quality", broken="quality")], "fails"),
-        ([result(), result(outcome="failed", basis="letter", broken="quality")], "conforms"),
-        ([result(), result(outcome="failed", basis="letter", broken="letter")], "fails"),
-        ([result(), result(outcome="failed", basis="reading", broken="reading")], "fails"),
+        ([result(), result(outcome="failed", basis="normative", broken="quality")], "conforms"),
+        ([result(), result(outcome="failed", basis="normative", broken="normative")], "fails"),
+        (
+            [result(), result(outcome="failed", basis="interpretation", broken="interpretation")],
+            "fails",
+        ),
         ([result(basis="quality")], "extension only"),
     ],
 )
@@ -149,7 +152,7 @@ def test_an_interrupted_run_claims_nothing() -> None:
 
 
 QUALITY = {"basis": "quality", "group": "special"}
-ROUGH = {"outcome": "failed", "basis": "letter", "broken": "quality"}
+ROUGH = {"outcome": "failed", "basis": "normative", "broken": "quality"}
 
 
 @pytest.mark.parametrize(
@@ -168,7 +171,7 @@ def test_the_grade_does_not_hide_what_has_no_answer() -> None:
     some = [result(**QUALITY), result(title="b", outcome="unsupported", **QUALITY)]
     assert level(run(*some), "minimal").quality.grade == "D"
     # What the kit cannot bring about is nobody's fault, and wrong values are none of accuracy.
-    others = [result(outcome="skipped", **QUALITY), result(outcome="failed", basis="letter")]
+    others = [result(outcome="skipped", **QUALITY), result(outcome="failed", basis="normative")]
     assert level(run(*some, *others), "minimal").quality.total == 2
 
 
@@ -227,4 +230,6 @@ def test_a_run_conforms_by_what_is_demanded() -> None:
     assert run(result(), rough, settings={"strict": True}).decision.status == 1
     # A crash is never right.
     assert not run(result(), result(outcome="crashed", **QUALITY)).conforms
-    assert not run(result(), result(outcome="failed", basis="reading", broken="reading")).conforms
+    assert not run(
+        result(), result(outcome="failed", basis="interpretation", broken="interpretation")
+    ).conforms

@@ -32,7 +32,7 @@ def shard(number: int, of: int, *results: Result, **settings: object) -> Run:
 
 
 def result(op: str, **facts: object) -> Result:
-    facts = {"outcome": "passed", "basis": "reading", **facts}
+    facts = {"outcome": "passed", "basis": "interpretation", **facts}
     return Result(f"{op}/plain/float32/one", op, "plain", "float32", **facts)  # type: ignore[arg-type]
 
 
@@ -79,7 +79,7 @@ def test_packed_reports_are_merged_alike() -> None:
     """A report of many cases is read back in another order, and written in the same."""
     made = [
         Result(f"{op}/plain/{dt}/{i}", op, "plain", dt, "failed" if i == 7 else "passed",
-               basis="letter")
+               basis="normative")
         for op in ("add", "sub") for dt in ("int8", "float32") for i in range(2000)
     ]  # fmt: skip
     one = Run({"name": "chip", "title": "chip", "version": "1"}, {"seed": 0, "rules": "cann"}, made)
@@ -144,7 +144,7 @@ class TestMerged:
     def test_in_the_standards_order(self) -> None:
         """Of interfaces and of groups, wherever and whenever they were run."""
         sub = [
-            Result(f"sub/{group}/int8/{i}", "sub", group, "int8", "passed", basis="letter")
+            Result(f"sub/{group}/int8/{i}", "sub", group, "int8", "passed", basis="normative")
             for group in ("status", "plain", "sizes", "broadcast")
             for i in (2, 1)
         ]
@@ -228,7 +228,7 @@ def test_a_level_is_not_tested_in_full() -> None:
 
 def test_the_rule_set_is_not_tested_in_full() -> None:
     """One shard has some of its cells, and nothing else is left out."""
-    cell = Result("add/promotion/int8/one", "add", "promotion", "int8", "passed", basis="letter")
+    cell = Result("add/promotion/int8/one", "add", "promotion", "int8", "passed", basis="normative")
     whole = replace(shard(1, 1, cell), settings={"seed": 0, "rules": "cann"})
     answers = [levels(run)[-1].answer for run in (whole, shard(1, 2, cell))]
     assert answers == ["reached", "not tested in full"]

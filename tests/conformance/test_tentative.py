@@ -10,7 +10,7 @@ import pytest
 
 from helpers.made_runs import result, run
 from suanzi.conformance.cases import Wanted, cases
-from suanzi.conformance.model.basis import DEMANDED
+from suanzi.conformance.model.basis import REQUIRED
 from suanzi.conformance.model.results import Run
 from suanzi.conformance.reports import html, json, junit
 from suanzi.conformance.reports.compare import compare
@@ -60,5 +60,5 @@ def test_a_comparison_lists_them_and_does_not_fail() -> None:
 def test_they_are_no_part_of_a_normative_run(op: str) -> None:
     quick = Wanted(frozenset({"plain", "status"}), quick=True)
     assert any(case.why.basis == "tentative" for case in cases(op, quick))
-    chosen = cases(op, replace(quick, letter=True))
-    assert {case.why.basis for case in chosen} <= DEMANDED
+    chosen = cases(op, replace(quick, normative=True))
+    assert {case.why.basis for case in chosen} <= REQUIRED

@@ -122,6 +122,6 @@ def test_frozen_cases_keep_readings_and_bases() -> None:
 
 
 def test_a_case_with_readings_is_one_of_reading() -> None:
-    assert why(case(TIES), TIES).basis == "reading"
+    assert why(case(TIES), TIES).basis == "interpretation"
     assert why(case(TIES), TIES).clause == "E86"
     assert why(case(TIES, basis="quality"), TIES).basis == "quality"

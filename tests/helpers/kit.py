@@ -63,9 +63,9 @@ def assert_reason(case: Case) -> None:
     reason, (clauses, tentative) = case.why, _sources()
     assert reason.sentence, case.id
     assert reason.clause, case.id
-    if reason.basis == "letter":
+    if reason.basis == "normative":
         assert reason.clause in clauses, (case.id, reason)
-    if reason.basis == "reading" and not reason.clause.startswith("A."):
+    if reason.basis == "interpretation" and not reason.clause.startswith("A."):
         assert re.fullmatch(r"E\d+", reason.clause), (case.id, reason)
     if reason.basis == "tentative":
         assert tentative[reason.clause], (case.id, reason)

@@ -68,7 +68,7 @@ def of_all(outcome: Any = "passed", **changed: Any) -> Run:
     return run(*some, cell)
 
 
-BASIS = st.sampled_from([None, "letter", "reading", "tentative", "quality"])
+BASIS = st.sampled_from([None, "normative", "interpretation", "tentative", "quality"])
 
 
 @st.composite

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from suanzi._hints import nearest
 from suanzi._lang import say
@@ -31,42 +31,48 @@ if TYPE_CHECKING:
     from suanzi.conformance.reports.summary import Part
     from suanzi.promote.rules import RuleSet
 
+_BACKEND, _CASES, _RUN, _ANSWER = (
+    Parameter(group=Group(title, sort_key=i))
+    for i, title in enumerate(
+        ("What is tested", "Which cases", "How they run", "What counts, and where it is written")
+    )
+)
 _LEVELS = ("minimal", "forward", "all", "promotion")
 
 
 def check(
     *,
-    backend: str = "suanzi",
-    python: Python = None,
-    device: str | None = None,
-    catalogue: str | None = None,
-    op: Words = None,
-    category: Words = None,
-    dtype: Words = None,
-    group: Words = None,
-    minimal: Minimal = False,
-    case: Words = None,
-    quick: Flag = False,
-    normative: Annotated[bool, Parameter(name=["--normative", "--letter"], negative="")] = False,
-    has: Words = None,
-    strict: Flag = False,
-    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
-    rules: CaseRules = None,
-    seed: int = 0,
-    jobs: Jobs = None,
-    timeout: float = 10.0,
-    shard: str | None = None,
-    cluster: str | None = None,
-    cases: str | None = None,
-    export: str | None = None,
-    deviations: Words = None,
-    require: str | None = None,
-    report: typed.Html = None,
-    json: typed.JsonFile = None,
-    junit: typed.Junit = None,
-    verbose: Verbose = False,
-    watch: Flag = False,
-    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    backend: Annotated[str, _BACKEND] = "suanzi",
+    python: Annotated[Python, _BACKEND] = None,
+    device: Annotated[str | None, _BACKEND] = None,
+    catalogue: Annotated[str | None, _BACKEND] = None,
+    op: Annotated[Words, _CASES] = None,
+    category: Annotated[Words, _CASES] = None,
+    dtype: Annotated[Words, _CASES] = None,
+    group: Annotated[Words, _CASES] = None,
+    minimal: Annotated[Minimal, _CASES] = False,
+    case: Annotated[Words, _CASES] = None,
+    quick: Annotated[Flag, _CASES] = False,
+    normative: Annotated[Flag, _CASES] = False,
+    has: Annotated[Words, _BACKEND] = None,
+    strict: Annotated[Flag, _ANSWER] = False,
+    all_: Annotated[bool, _BACKEND, Parameter(name="--all", negative="")] = False,
+    rules: Annotated[CaseRules, _CASES] = None,
+    seed: Annotated[int, _CASES] = 0,
+    jobs: Annotated[Jobs, _RUN] = None,
+    timeout: Annotated[float, _RUN] = 10.0,
+    shard: Annotated[str | None, _RUN] = None,
+    cluster: Annotated[str | None, _RUN] = None,
+    cases: Annotated[str | None, _CASES] = None,
+    export: Annotated[str | None, _CASES] = None,
+    deviations: Annotated[Words, _ANSWER] = None,
+    require: Annotated[str | None, _ANSWER] = None,
+    report: Annotated[typed.Html, _ANSWER] = None,
+    json: Annotated[typed.JsonFile, _ANSWER] = None,
+    junit: Annotated[typed.Junit, _ANSWER] = None,
+    verbose: Annotated[Verbose, _ANSWER] = False,
+    watch: Annotated[Flag, _RUN] = False,
+    list_: Annotated[bool, _CASES, Parameter(name="--list", negative="")] = False,
 ) -> int:
     """Test a backend against the standard and report every violation.
 
@@ -111,7 +117,6 @@ def check(
     normative
         Only what the standard requires, by its text or by an interpretation of it,
         and nothing tentative.
-        `--letter` is the same.
     has
         The dtypes that the backend has (`float32,int32`), for which levels are given; by default
         those of which it answers any call.

@@ -73,7 +73,6 @@ def check(
     jobs: int | None = None,
     quick: bool = False,
     normative: bool = False,
-    letter: bool = False,
     has: Sequence[str] = (),
     strict: bool = False,
     everything: bool = False,
@@ -94,7 +93,7 @@ def check(
     by default one for each core. Interfaces that the backend does not claim to have are not tested,
     unless `everything` is set, or `ops` or `only` name them. `folder` has frozen cases, run instead
     of generated ones. `normative` runs only what the standard requires, by its text or by an
-    interpretation of it; `letter` is an older name for it. `shard` runs one part of several
+    interpretation of it. `shard` runs one part of several
     (``"2/5"``), which `suanzi.conformance.shards.merge` joins. `cluster` runs on Dask, at a
     scheduler (``"tcp://host:8786"``) or with processes of this machine (``"local:4"``). `device` is
     where suanzi itself computes, ``"cluster"`` for tensors of blocks. `has` are the dtypes that the
@@ -118,7 +117,7 @@ def check(
             only=only,
             seed=seed,
             quick=quick,
-            normative=normative or letter,
+            normative=normative,
             folder=folder,
         ),
         "has": [_dtype(name) for name in has] or None,
@@ -252,7 +251,6 @@ def filters(
         return asked
     manifest = frozen.manifest_of(folder)
     then = manifest.get("filters", {})
-    then = {"normative": then.get("letter", False), **then}  # as it was called before
     kept = {name: asked[name] or then.get(name, asked[name]) for name in FILTERS}
     from_it = {"seed": manifest.get("seed", 0), "rules": manifest.get("rules")}
     return asked | kept | from_it | {"frozen": manifest["sha256"]}
@@ -291,7 +289,7 @@ def wanted_cases(settings: dict[str, Any], rules: str) -> Wanted:
         rules_text=text_for_others(rule_set(rules)),
         seed=settings["seed"],
         quick=settings["quick"],
-        letter=settings["normative"],
+        normative=settings["normative"],
         folder=settings.get("folder"),
     )
 

@@ -50,7 +50,6 @@ _FLAGS = {
     "quick": "fewer values and dtypes",
     "minimal": "only the interfaces of the minimal set",
     "normative": "only what the standard requires, by its text or by an interpretation of it",
-    "letter": "the same as normative",
     "strict": "also fail for quality and extensions, which the standard does not require",
 }
 
@@ -117,7 +116,7 @@ def _cases(config: pytest.Config) -> list[Case]:
         only=str(_setting(config, "case")).split(),  # there are commas in ids
         minimal=bool(_setting(config, "minimal")),
         quick=bool(_setting(config, "quick")),
-        normative=bool(_setting(config, "normative") or _setting(config, "letter")),
+        normative=bool(_setting(config, "normative")),
         seed=_number(config, "seed", 0),
         folder=_setting(config, "cases") or None,
     )

@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import Any
 
 from suanzi.conformance.judging.verdict import Answer, Verdict, verdict
-from suanzi.conformance.model.basis import DEMANDED, why
+from suanzi.conformance.model.basis import REQUIRED, why
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output
 from suanzi.conformance.model.data import numbers, tensor, values
 from suanzi.conformance.model.numbers import (
@@ -147,7 +147,7 @@ def has_values(expected: Expected) -> bool:
 
 def is_required(case: Case, expected: Expected) -> bool:
     """Tell whether levels depend on a case, or will once a tentative one is decided."""
-    return case.skip is None and why(case, expected).basis in {*DEMANDED, "tentative"}
+    return case.skip is None and why(case, expected).basis in {*REQUIRED, "tentative"}
 
 
 def right_answer(case: Case, backend: Asked | None = None) -> Outputs:

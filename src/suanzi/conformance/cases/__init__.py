@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from suanzi._hints import nearest
-from suanzi.conformance.model.basis import DEMANDED, why
+from suanzi.conformance.model.basis import REQUIRED, why
 from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
 from suanzi.promote.library import learn_rules
 from suanzi.registry import REGISTRY
@@ -51,7 +51,7 @@ class Wanted:
     """Whether to use fewer values and dtypes."""
     quick_dtypes: frozenset[str] = QUICK_DTYPES
     """The dtypes of a quick run."""
-    letter: bool = False
+    normative: bool = False
     """Whether only what the standard requires is wanted: normative cases and interpretations."""
     folder: str | None = None
     """The folder of frozen cases, to be read instead of made."""
@@ -183,7 +183,7 @@ def cases(op: str, wanted: Wanted | None = None) -> list[Case]:
     if facts.catalogue != STANDARD:
         chosen = replace(chosen, quick_dtypes=chosen.quick_dtypes | {"bfloat16"})
     made = _made(facts.key, chosen)
-    found = [c for c in made if c in chosen and (not chosen.letter or c.why.basis in DEMANDED)]
+    found = [c for c in made if c in chosen and (not chosen.normative or c.why.basis in REQUIRED)]
     order = list(GROUPS)
     found.sort(key=lambda c: order.index(c.group))
     twice = {c.id for c in found}

@@ -143,7 +143,7 @@ def _plain(facts: Elementwise, dtype: str, wanted: Wanted) -> Iterator[Case]:
         yield _dense(facts, "plain", dtype, "eight axes", *[(2, 1, 2, 1, 3, 1, 2, 1)] * count)
     if dtype in ("float32", "int32"):
         scalar = _dense(facts, "plain", dtype, "scalars", *[()] * count)
-        yield replace(scalar, basis="letter", because="6.3 defines scalars, which have no axes")
+        yield replace(scalar, basis="normative", because="6.3 defines scalars, which have no axes")
 
 
 def _integers(facts: Elementwise, dtype: str, rules: str) -> Case:

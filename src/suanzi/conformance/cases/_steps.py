@@ -38,5 +38,5 @@ def contiguous_cases(
         title = "is contiguous, of a tensor by columns"
         yield Case(
             op, "plain", dtype, title, {}, lambda e=expected: e,  # type: ignore[misc]
-            basis="letter", because=_BECAUSE, steps=steps,
+            basis="normative", because=_BECAUSE, steps=steps,
         )  # fmt: skip

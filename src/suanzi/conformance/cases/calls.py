@@ -44,7 +44,7 @@ def cases_between(op: str, first: dict[str, Any], wanted: Wanted) -> Iterator[Ca
         return Case(op, "calls", dtype, title, first, tuple, basis=basis, because=because,
                     steps=[list(step)])  # fmt: skip
 
-    yield case("an output outlives later calls", "letter", _LIVES, "live", op, first, second)
+    yield case("an output outlives later calls", "normative", _LIVES, "live", op, first, second)
     if wanted.quick:
         return
     facts = record(op)

@@ -31,4 +31,6 @@ def on_devices(op: str, wanted: Wanted) -> Iterator[Case]:
 
         arguments = {**valid, "device": device}
         title = f"on {device.replace(':', ' number ')}"
-        yield Case(op, "plain", dtype, title, arguments, expect, basis="letter", because=_BECAUSE)
+        yield Case(
+            op, "plain", dtype, title, arguments, expect, basis="normative", because=_BECAUSE
+        )

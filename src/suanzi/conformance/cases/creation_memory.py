@@ -117,7 +117,7 @@ def _made(
         return (Output(dtype, shape, tuple(truth), min2maj=order, **quantised),)
 
     given = {"dtype": dtype, **arguments}
-    return Case(op, "plain", dtype, title, given, expect, basis="letter", because=because)
+    return Case(op, "plain", dtype, title, given, expect, basis="normative", because=because)
 
 
 @cases_of("wrap_tensor")
@@ -146,7 +146,7 @@ def new_in_order(op: str, wanted: Wanted) -> Iterator[Case]:
             given = {"dtype": dtype, "shape": Shaped(shape, order), **more.get(op, {})}
             expect = _filled(op, dtype, shape, order)
             title = _title(shape, order)
-            yield Case(op, "plain", dtype, title, given, expect, basis="letter", because=_LAID)
+            yield Case(op, "plain", dtype, title, given, expect, basis="normative", because=_LAID)
 
 
 def _filled(op: str, dtype: str, shape: Shape, order: Shape) -> Any:

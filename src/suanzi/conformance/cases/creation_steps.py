@@ -64,7 +64,9 @@ def _written(op: str, dtype: str, layout: str, shared: bool, because: str) -> Ca
         return tuple(Output(dtype, _SHAPE, tuple(v)) for v in (old, new if shared else old))
 
     title = f"{'shares' if shared else 'has its own'} memory, of a {layout} tensor"
-    return Case(op, "plain", dtype, title, {}, expect, basis="letter", because=because, steps=steps)
+    return Case(
+        op, "plain", dtype, title, {}, expect, basis="normative", because=because, steps=steps
+    )
 
 
 def _two(dtype: str) -> tuple[list[Value], list[Value]]:
@@ -95,7 +97,7 @@ def destroyed(op: str, wanted: Wanted) -> Iterator[Case]:
         over, again = ["call", op, {"input": Ref("x")}, []], _created(dtype, new, "z")
         both: Expected = tuple(Output(dtype, _SHAPE, tuple(v)) for v in (old, new))
         for other, more, basis, because in (
-            ("duplicate", {}, "letter", _OTHERS),
+            ("duplicate", {}, "normative", _OTHERS),
             ("reshape", {"dims": list(_SHAPE)}, "quality", _VIEWS),
         ):
             call = ["call", other, {"input": Ref("x"), **more}, ["y"]]
@@ -142,7 +144,7 @@ def seeds(op: str, wanted: Wanted) -> Iterator[Case]:
     }
     first = [["make", "x", tensor(dtype, [0.5] * 64)]] if "input" in given[op] else []
     # Only two of the clauses have a seed; of the others it is an extension.
-    basis: Any = "letter" if op in ("rand_uniform", "rand_normal") else "extension"
+    basis: Any = "normative" if op in ("rand_uniform", "rand_normal") else "extension"
     for title, numbers, same, because in (
         ("a seed twice and another", (7, 7, 8), [[0, 1]], _SEED),
         ("the seed 0 twice", (0, 0), [], _SYSTEM),

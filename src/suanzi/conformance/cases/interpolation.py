@@ -70,10 +70,10 @@ def agreed_samples(op: str, wanted: Wanted) -> Iterator[Case]:
             to = by(sizes) if sizes else f"times {' '.join(map(str, factors or ()))}"
             title = f"{by(shape)} to {to}, all coordinates agree"
             case = _case("plain", dtype, title, mode, xs, shape, sizes, factors)
-            yield replace(case, basis="letter", because=_ALL)
+            yield replace(case, basis="normative", because=_ALL)
         xs = ordinary(dtype, 4, "agreed", 1, 8)
         case = _case("plain", dtype, "by default, all coordinates agree", None, xs, (1, 2, 2), (4,))
-        yield replace(case, basis="letter", because=_ALL)
+        yield replace(case, basis="normative", because=_ALL)
 
 
 _ALL = "the clause defines the samples where every choice of coordinates gives the same"

@@ -24,31 +24,22 @@ from suanzi.standard.catalogues import STANDARD
 if TYPE_CHECKING:
     from suanzi.conformance.model.case import Case
 
-Basis = Literal["letter", "reading", "tentative", "quality", "extension"]
+Basis = Literal["normative", "interpretation", "tentative", "quality", "extension"]
 BASES: tuple[Basis, ...] = get_args(Basis)
-LABELS: dict[Basis, str] = {
-    "letter": "normative",
-    "reading": "interpretation",
-    "tentative": "tentative",
-    "quality": "quality",
-    "extension": "extension",
-}
-"""How reports name a basis."""
 MEANING: dict[Basis, str] = {
-    "letter": "required by a clause, its table, or chapters 5 and 6",
-    "reading": "the text has several interpretations, and each passes; or only Appendix A says it",
+    "normative": "required by a clause, its table, or chapters 5 and 6",
+    "interpretation": "several interpretations of the text pass; or only Appendix A says it",
     "tentative": "an erratum leaves it open until the committee decides: reported, not counted",
     "quality": "not required: accuracy, signs of zeros, NaN, ties, tensors without elements",
     "extension": "dtypes, layouts and options that the standard does not have",
 }
-_CATALOGUE_LABELS: dict[Basis, str] = {**LABELS, "letter": "required"}
 _CATALOGUE_MEANING: dict[Basis, str] = {
     **MEANING,
-    "letter": "the operator's definition gives the result, within the bound of its arithmetic",
+    "normative": "the operator's definition gives the result, within the bound of its arithmetic",
     "quality": "not required: tensors without elements, threads, memory",
     "extension": "strides that a backend may not have, and promotion by the rule set",
 }
-DEMANDED: frozenset[Basis] = frozenset({"letter", "reading"})
+REQUIRED: frozenset[Basis] = frozenset({"normative", "interpretation"})
 """The bases that levels depend on."""
 
 STANDARD_DTYPES = frozenset(
@@ -104,8 +95,8 @@ class Why:
 
 
 def labels(of: str) -> dict[Basis, str]:
-    """Return how reports about a catalogue name a basis."""
-    return LABELS if of == STANDARD else _CATALOGUE_LABELS
+    """Return how reports about a catalogue name a basis: what has no text is not normative."""
+    return {one: one for one in BASES} | ({} if of == STANDARD else {"normative": "required"})
 
 
 def meanings(of: str) -> dict[Basis, str]:
@@ -122,14 +113,14 @@ def why(case: Case, expected: Expected | None = None) -> Why:
         expected = case.expect()
     if expected is not None and found.basis != "extension":
         found = _with_truth(case, expected, found)
-    open_ = found.basis in DEMANDED and case.skip is None and case.basis is None
+    open_ = found.basis in REQUIRED and case.skip is None and case.basis is None
     # A case of scalars states that the text defines them, not what an erratum leaves open of them.
-    scalars = found.basis == "quality" and case.basis == "letter"
+    scalars = found.basis == "quality" and case.basis == "normative"
     if (open_ or scalars) and (gap := gap_of(case)) is not None:
         found = Why("tentative", gap, _undecided(gap))
         return replace(found, sentence=case.because) if case.because and open_ else found
     if case.basis is not None and case.basis != found.basis:
-        clause = case.interface.clause if case.basis == "letter" else found.clause
+        clause = case.interface.clause if case.basis == "normative" else found.clause
         found = Why(case.basis, clause, f"as the case of {case.op} states")
     return replace(found, sentence=case.because) if case.because else found
 
@@ -145,14 +136,14 @@ def _with_truth(case: Case, expected: Expected, found: Why) -> Why:
         # No interpretation requires what no clause defines, but for those of special values.
         undefined = found.basis == "quality" and expected.erratum not in _OF_SPECIAL_VALUES
         return found if undefined else _of_readings(expected)
-    if isinstance(expected, Refused) and found.basis == "letter":
+    if isinstance(expected, Refused) and found.basis == "normative":
         return _of_refusal(case, expected)
     for dtype in _dtypes_of(expected):
         if dtype not in STANDARD_DTYPES | _ALSO.get(case.op, frozenset()):
             return Why(
                 "extension", "6.2", f"the result is {dtype}, which is not a dtype of the standard"
             )
-    if found.basis == "letter" and not moves(case) and _has_no_number(expected):
+    if found.basis == "normative" and not moves(case) and _has_no_number(expected):
         return replace(
             found,
             basis="quality",
@@ -170,17 +161,21 @@ def _derived(case: Case) -> Why:
     table = f"Table {case.interface.table}"
     given = [x for _, x in tensors(case.arguments)]
     if any(x.sparse is not None for x in given):
-        return Why("reading", "E135", "5.6 leaves open which interfaces take sparse tensors")
+        return Why("interpretation", "E135", "5.6 leaves open which interfaces take sparse tensors")
     if any(x.layout == "columns" or x.min2maj is not None for x in given):
-        return Why("letter", "6.4", "axes may have any order in memory, given by min2maj")
+        return Why("normative", "6.4", "axes may have any order in memory, given by min2maj")
     if any(x.layout == "offset" for x in given):
-        return Why("reading", "A.1", "elements may begin at an offset, as in the structures")
+        return Why("interpretation", "A.1", "elements may begin at an offset, as in the structures")
     if case.group == "broadcast" and case.interface.category != "linear algebra":
-        return Why("letter", "5.4", "tensors of different shapes are broadcast to a common shape")
+        return Why(
+            "normative", "5.4", "tensors of different shapes are broadcast to a common shape"
+        )
     if case.group in ("plain", "random"):
         outputs = ", ".join(case.interface.outputs) or "nothing"
-        return Why("letter", clause, f"the clause defines {outputs} for the inputs of {table}")
-    return Why("letter", clause, f"the clause defines the function for the parameters of {table}")
+        return Why("normative", clause, f"the clause defines {outputs} for the inputs of {table}")
+    return Why(
+        "normative", clause, f"the clause defines the function for the parameters of {table}"
+    )
 
 
 def _of_catalogue(case: Case) -> Why:
@@ -198,19 +193,19 @@ def _in_a_catalogue(case: Case) -> tuple[Basis, str]:
     if strided:
         return "extension", f"not every backend has such strides ({strided[0]})"
     if case.group == "status":
-        return "letter", "the record lists the statuses of such calls"
+        return "normative", "the record lists the statuses of such calls"
     if case.group == "empty" or any(0 in x.shape for _, x in tensors(case.arguments)):
         return "quality", "a tensor without elements"
     if case.group == "example":
-        return "letter", "a worked example of the record"
+        return "normative", "a worked example of the record"
     if case.group == "calls":
-        return "letter", "calls do not change what others returned, and keep no memory"
-    return "letter", "the operator's definition gives the result, within the bound that follows"
+        return "normative", "calls do not change what others returned, and keep no memory"
+    return "normative", "the operator's definition gives the result, within the bound that follows"
 
 
 def _between_calls(case: Case, clause: str) -> Why | None:
     """Return the basis of what calls do to one another, which such a case states itself."""
-    return Why(case.basis or "letter", clause, case.because) if case.group == "calls" else None
+    return Why(case.basis or "normative", clause, case.because) if case.group == "calls" else None
 
 
 def _extends(case: Case, clause: str) -> Why | None:
@@ -270,27 +265,29 @@ def _of_example(case: Case, clause: str) -> Why | None:
         return None
     if _chooses(case):
         return Why("quality", clause, _TIES)
-    return Why("reading", clause.replace("7.2", "A.2", 1), "a worked example, which is informative")
+    return Why(
+        "interpretation", clause.replace("7.2", "A.2", 1), "a worked example, which is informative"
+    )
 
 
 def _of_status(case: Case, clause: str) -> Why | None:
     if case.group != "status":
         return None
     if case.skip is not None:
-        return Why("letter", clause, "the clause lists a status that cannot be provoked here")
+        return Why("normative", clause, "the clause lists a status that cannot be provoked here")
     if any(0 in x.shape for _, x in tensors(case.arguments)):
         return Why("quality", clause, "the standard does not define tensors without elements")
     expected = case.expect()
     if isinstance(expected, Either):
         return _of_readings(expected)
     if not isinstance(expected, Refused):
-        return Why("letter", clause, "the clause lists SUCCESS, and the arguments are valid")
+        return Why("normative", clause, "the clause lists SUCCESS, and the arguments are valid")
     return _of_refusal(case, expected)
 
 
 def _of_readings(expected: Either) -> Why:
     names = " or ".join(expected.readings)
-    return Why("reading", expected.erratum, f"it can be interpreted as {names}")
+    return Why("interpretation", expected.erratum, f"it can be interpreted as {names}")
 
 
 def _of_refusal(case: Case, expected: Refused) -> Why:
@@ -298,12 +295,12 @@ def _of_refusal(case: Case, expected: Refused) -> Why:
     listed = [s.name for s in expected.statuses if s in case.interface.statuses]
     if expected.others and listed:
         return Why(
-            "letter",
+            "normative",
             clause,
             "the call is invalid; no status is tied to it, so any listed one will do",
         )
     if listed:
-        return Why("letter", clause, f"the clause names {' and '.join(listed)} for such a call")
+        return Why("normative", clause, f"the clause names {' and '.join(listed)} for such a call")
     names = " and ".join(s.name for s in expected.statuses)
     return Why("quality", clause, f"the clause does not list {names}")
 

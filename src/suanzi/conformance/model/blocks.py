@@ -13,7 +13,9 @@ from typing import Any
 _SHARED = ("id", "op", "group", "dtype", "outcome")
 _DIGITS = {"mean_relative": 2, "max_relative": 2}
 """Significant digits of the measures of what passed, four of the others: nobody compares more."""
-_BASES = {name[0]: name for name in ("letter", "reading", "tentative", "quality", "extension")}
+_BASES = {
+    name[0]: name for name in ("normative", "interpretation", "tentative", "quality", "extension")
+}
 """The bases by their initials, as they are written: one for all titles, or one for each."""
 
 

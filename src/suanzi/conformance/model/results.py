@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from suanzi._decode import PRIVATE, Malformed, Numbers, decode
 from suanzi.conformance.decision import Decision
-from suanzi.conformance.model.basis import BASES, DEMANDED, Basis
+from suanzi.conformance.model.basis import BASES, REQUIRED, Basis
 from suanzi.conformance.model.blocks import unpacked
 from suanzi.conformance.model.members import catalogue_of, members
 from suanzi.conformance.model.reported import Block, Evidence, Measure, Settings, Subject
@@ -90,15 +90,15 @@ class Result:
     """Evidence, if the case is required and its truth was computed; not written, either."""
 
     @property
-    def demanded(self) -> bool:
+    def required(self) -> bool:
         """Whether the text or an interpretation of the standard requires it."""
-        return not self.extension and (self.basis is None or self.basis in DEMANDED)
+        return not self.extension and (self.basis is None or self.basis in REQUIRED)
 
     @property
     def breaks(self) -> bool:
         """Whether it violates a requirement, known or not; no call may ever crash or hang."""
         return self.outcome in ("crashed", "hung") or (
-            self.bad and self.demanded and self.broken != "quality"
+            self.bad and self.required and self.broken != "quality"
         )
 
     @property
@@ -268,12 +268,12 @@ def by_basis(results: Iterable[Result]) -> dict[Basis, list[Result]]:
     """Return the results of each basis; those of a report without any by what they extend.
 
     >>> {name: len(some) for name, some in by_basis([Result("a", "add", "plain", "int8", "passed",
-    ...                                                     basis="letter")]).items()}
-    {'letter': 1, 'reading': 0, 'tentative': 0, 'quality': 0, 'extension': 0}
+    ...                                                     basis="normative")]).items()}
+    {'normative': 1, 'interpretation': 0, 'tentative': 0, 'quality': 0, 'extension': 0}
     """
     found: dict[Basis, list[Result]] = {name: [] for name in BASES}
     for r in results:
-        found[r.basis or ("extension" if r.extension else "letter")].append(r)
+        found[r.basis or ("extension" if r.extension else "normative")].append(r)
     return found
 
 

@@ -93,7 +93,7 @@ def _counters(r: Result, had: Collection[str]) -> tuple[str, ...]:
             return ("aside",)
         return ("tentative", "differing") if r.bad and r.known is None else ("tentative",)
     flawed = ("flawed",) if r.bad and r.known is None else ()
-    if not r.demanded:
+    if not r.required:
         return ("beyond",) if r.outcome == "passed" else flawed or ("aside",)
     if not r.unanswered:
         return ("passed", *flawed)  # a failure in quality alone is no failure of the requirement
@@ -108,7 +108,7 @@ def _cells(run: Run, had: Collection[str]) -> dict[str, Tally]:
     for r in run.results:
         parts = set(r.dtype.split("-"))
         if r.group == "promotion" and parts == dtypes_asked(r.op, parts):
-            required = replace(r, basis="letter", extension=False)
+            required = replace(r, basis="normative", extension=False)
             found.setdefault(r.op, []).append(required)
     return {op: tally(some, had) for op, some in found.items()}
 

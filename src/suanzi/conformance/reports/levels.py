@@ -63,7 +63,8 @@ def quality_of(results: Iterable[Result], had: Iterable[str]) -> Quality:
     """Return the quality of results, for the dtypes that a backend has.
 
     >>> good = Result("a", "exp", "special", "float32", "passed", basis="quality", ulp=0.6)
-    >>> rough = Result("b", "exp", "plain", "float32", "failed", basis="letter", broken="quality")
+    >>> rough = Result("b", "exp", "plain", "float32", "failed", basis="normative",
+    ...                broken="quality")
     >>> str(quality_of([good, rough], ["float32"]))
     'D (1 of 2)'
     """
@@ -87,7 +88,7 @@ def _is_of_quality(result: Result) -> bool:
         return True
     # A wrong value is not a matter of accuracy: it counts for the level.
     measured = result.ulp is not None or result.bad
-    return result.demanded and measured and not result.breaks
+    return result.required and measured and not result.breaks
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def standing(op: str, results: Sequence[Result], had: Iterable[str] = STANDARD_D
     'conforms'
     """
     had = frozenset(had)
-    required = [r for r in results if r.demanded]
+    required = [r for r in results if r.required]
     extensions = [r for r in results if _extends(r)]
     tentative = [r for r in results if r.basis == "tentative"]
     beyond = [r for r in results if r.basis == "quality"]
@@ -180,7 +181,7 @@ def _extends(result: Result) -> bool:
 def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
     """Return why an interface does not conform, in words."""
     if counted.verdict == "not tested":
-        skipped = len([r for r in results if r.demanded])
+        skipped = len([r for r in results if r.required])
         return f"all of its {_required(skipped)} were skipped" if skipped else "no case was run"
     if counted.verdict == "tentative":
         return "its clause awaits a decision"
@@ -196,7 +197,7 @@ def _why(counted: Tally, results: Sequence[Result], had: frozenset[str]) -> str:
         many = " and ".join(filter(None, (", ".join(some[:-1]), some[-1])))
         said.append(f"{many} of {_required(counted.required)}{known}")
     if counted.unanswered:
-        absent = [r for r in results if r.demanded and r.unanswered and is_asked(r, had)]
+        absent = [r for r in results if r.required and r.unanswered and is_asked(r, had)]
         many = f"{counted.unanswered} of {_required(counted.required)}"
         said.append(f"{many} not answered ({_reasons(absent)})")
     return "; ".join(said)

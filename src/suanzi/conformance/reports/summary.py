@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from suanzi._lang import say
 from suanzi.conformance.decision import Answer, Style, Tally, Verdict, said_headline
-from suanzi.conformance.model.basis import DEMANDED, labels
+from suanzi.conformance.model.basis import REQUIRED, labels
 from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis, counts, worst
 from suanzi.conformance.model.tallies import dtypes_had, is_declared
@@ -251,8 +251,8 @@ def requirements(total: Tally) -> str:
 
 
 _IN_SHORT: dict[str, str] = {
-    "letter": "the text says so",
-    "reading": "interpretations pass",
+    "normative": "the text says so",
+    "interpretation": "interpretations pass",
     "tentative": "undecided, not counted",
     "quality": "not required",
     "extension": "beyond the standard",
@@ -261,7 +261,7 @@ _IN_SHORT: dict[str, str] = {
 
 
 def _in_short(of: str, basis: str) -> str:
-    others = {"letter": "by the definition", "extension": "strides, promotion"}
+    others = {"normative": "by the definition", "extension": "strides, promotion"}
     return _IN_SHORT[basis] if of == STANDARD else others.get(basis, _IN_SHORT[basis])
 
 
@@ -278,7 +278,7 @@ def _bases(run: Run) -> Table:
                     Cell(labels(run.catalogue)[name]),
                     Cell(str(count["cases"])),
                     Cell(str(count["passed"])),
-                    Cell(str(broken), "bad" if broken and name in DEMANDED else ""),
+                    Cell(str(broken), "bad" if broken and name in REQUIRED else ""),
                     Cell(str(other) if other else ""),
                     Cell(_in_short(run.catalogue, name), "dim"),
                 )

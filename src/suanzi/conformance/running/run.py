@@ -11,7 +11,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.calls import call_of
 from suanzi.conformance.judging.judge import Judgement
 from suanzi.conformance.judging.verdict import Answer, verdict
-from suanzi.conformance.model.basis import DEMANDED, needs, why
+from suanzi.conformance.model.basis import REQUIRED, needs, why
 from suanzi.conformance.model.case import Case, Either, Expected
 from suanzi.conformance.model.expected import may_refuse
 from suanzi.conformance.model.results import BAD, Kept, Outcome, Result
@@ -105,7 +105,7 @@ def results_of(
     losses = Losses(job.op, done)
     behind = [case.id for case in found].index(done[-1].id) + 1 if done else 0
     run_one = partial(run_case, record=job.record)
-    for case in _demanded(found[behind:]) if job.wanted.letter else found[behind:]:
+    for case in _required(found[behind:]) if job.wanted.normative else found[behind:]:
         if died is not None:
             facts = _facts(case, wrong=True)
             result = Result(**facts, outcome="crashed", problem=died)
@@ -123,11 +123,11 @@ def results_of(
         yield result
 
 
-def _demanded(found: Sequence[Case]) -> Iterator[Case]:
+def _required(found: Sequence[Case]) -> Iterator[Case]:
     """Give the cases that the standard requires once their truth is known, and keep the truth."""
     for case in found:
         expected = case.expect()
-        if case.skip is not None or why(case, expected).basis in DEMANDED:
+        if case.skip is not None or why(case, expected).basis in REQUIRED:
             yield replace(case, expect=partial(_known, expected))
 
 
@@ -166,7 +166,7 @@ def _kept(
     expected: Expected | None = None,
 ) -> Kept | None:
     """Return the evidence of a required case; without its truth only if answers are recorded."""
-    if facts["basis"] not in DEMANDED or case.skip is not None:
+    if facts["basis"] not in REQUIRED or case.skip is not None:
         return None
     if expected is None and not record:
         return None

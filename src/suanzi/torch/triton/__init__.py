@@ -4,10 +4,11 @@ A kernel is a function of ``@triton.jit``. :func:`launch` compiles it once per s
 contracting products and sums and without flushing subnormal numbers, and starts it through the
 driver on PyTorch's current stream. :func:`suanzi.torch.fast.fast` declares for which operators::
 
+    import triton
+    import triton.language as tl
+
     from suanzi.torch.fast import fast
-    # Each declares kernels of some operators, by being imported.
-from suanzi.torch.triton import elements  # noqa: F401
-from suanzi.torch.triton.launching import launch
+    from suanzi.torch.triton.launching import launch
 
     @triton.jit
     def _rows(x, out, columns, BLOCK: tl.constexpr): ...
