@@ -24,7 +24,7 @@ from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
 from suanzi.judgement.bounds import Bound, Property, argument, bounds, by_definition
-from suanzi.judgement.filling import FAR, filled, numbers_of
+from suanzi.judgement.filling import FAR, filled, numbers_of, of_parts
 from suanzi.judgement.given import EXPECTED, due_of, has_truth
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.judgement.standard_calls import DTYPE, MORE
@@ -327,8 +327,7 @@ def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[Any]]
     if bound.dtype not in PARTS:
         yield from _wrong_numbers(case, bound.truth)
         return
-    whole = np.empty(bound.truth.shape[:-1], np.complex128)
-    whole.real, whole.imag = bound.truth[..., 0], bound.truth[..., 1]  # 1j * inf is NaN, too
+    whole = of_parts(bound.truth[..., 0], bound.truth[..., 1])
     for name, wrong in _wrong_numbers(case, whole):
         yield name, np.stack([wrong.real, wrong.imag], -1)
 
