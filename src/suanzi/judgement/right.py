@@ -18,7 +18,7 @@ from suanzi.dtypes import dtype as dtype_named
 from suanzi.judgement.arguments import arithmetic_named, operator_key, parameters_of
 from suanzi.judgement.bounds import Bound, numbers_as
 from suanzi.judgement.diagnosis import Result, diagnosed
-from suanzi.judgement.given import Due, due_of, has_truth, undecided
+from suanzi.judgement.given import EXPECTED, Due, due_of, has_truth, undecided
 from suanzi.registry import function
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.truth import definitions
@@ -92,7 +92,7 @@ def _arguments(op: str, key: str, inputs: Any, params: Mapping[str, Any]) -> dic
 
 def _parameters(key: str) -> list[str]:
     """Return the parameters of an operator in the order of its function in Python."""
-    if key in definitions():
+    if key in definitions() and key not in EXPECTED:
         return parameters_of(key)
     return list(inspect.signature(function(key)).parameters)
 
