@@ -190,15 +190,15 @@ def _wrong(key: str, arguments: Mapping[str, Any], made: Sequence[Any], due: Due
     if len(made) != len(due):
         return f"{len(made)} outputs, not {len(due)}"
     for i, (one, bound) in enumerate(zip(made, due, strict=True)):
+        which = f"output {i}: " if len(due) > 1 else ""
         if (one.dtype, tuple(one.shape)) != (bound.dtype, bound.shape):
-            which = f"output {i}: " if len(due) > 1 else ""
             return (
                 f"{which}{one.dtype} of shape {tuple(one.shape)}, not {bound.dtype} of shape "
                 f"{bound.shape}"
             )
         found = numbers_as(one)
         if bound.wrong(found).any():
-            return str(diagnosed(Result(case, bound, found, {})))
+            return f"{which}{diagnosed(Result(case, bound, found, {}))}"
     return None
 
 
