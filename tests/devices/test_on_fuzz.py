@@ -184,6 +184,15 @@ def test_cholesky_reads_one_triangle(device: str) -> None:
     sz.synchronize()
 
 
+@pytest.mark.parametrize("imag", [7.0, float("inf"), float("nan")])
+def test_cholesky_reads_no_imaginary_part_of_the_diagonal(device: str, imag: float) -> None:
+    given = np.array([[4, 2], [2, 5]], np.complex64)
+    given.imag[0, 0] = imag
+    x = sz.tensor(given, device=device)
+    assert sz.cholesky("L", x).tolist() == [[2, 0], [1, 2]]
+    assert sz.array_api.linalg.cholesky(x).tolist() == [[2, 0], [1, 2]]
+
+
 def test_eigenvalues_of_large_numbers(device: str) -> None:
     """PyTorch's LAPACK fails to converge, and may write beyond its results."""
     x = np.array([[0, 1.5, 2.5], [-0.25, 1.7e308, 1e300], [1e-308, 2, 1e308]])

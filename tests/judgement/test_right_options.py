@@ -42,3 +42,26 @@ def test_a_dtype_among_the_inputs() -> None:
     sz.assert_right("range", (0, 3, 1, sz.int64), np.arange(4))
     with pytest.raises(AssertionError):
         sz.assert_right("range", (0, 3, 1, sz.int64), np.arange(4, dtype=np.int32))
+
+
+@pytest.mark.parametrize("op", ["square", "floor", "ceil", "trunc", "round", "sqrt", "sin", "atan"])
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "int64", "uint64"])
+def test_functions_of_real_numbers_give_floats_of_integers(op: str, dtype: str) -> None:
+    x = np.array([1, 0, 1, 1] if dtype == "bool" else [0, 1, 3, 100], dtype)
+    right = getattr(sz, op)(sz.tensor(x)).numpy()
+    assert right.dtype == np.float32
+    sz.assert_right(op, x, right)
+    assert getattr(sz.truth, op)(x).dtype == np.float32
+    wrong = right.copy()
+    wrong[-1] += 1
+    for other in (wrong, right.astype(np.float64), right.astype(dtype)):
+        with pytest.raises(AssertionError):
+            sz.assert_right(op, x, other)
+
+
+@pytest.mark.parametrize("op", ["square", "floor", "round", "sin", "exp", "tanh", "log2"])
+def test_whole_numbers_that_floats_do_not_have(op: str) -> None:
+    x = np.array([2**24 + 1, 2**40 + 12345, 2**62 + 1, 7], np.int64)
+    sz.assert_right(op, x, getattr(sz, op)(sz.tensor(x)))
+    bound = sz.truth.bound(op, x)
+    assert bound.error[0] > 0 or op in ("exp", "tanh")

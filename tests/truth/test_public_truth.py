@@ -277,3 +277,24 @@ def test_masks_of_the_lowest_number_leave_a_bound_that_says_something(name: str)
         plain = getattr(softmaxes, name)(tracked(np.array(others)))
     same = made.value if name == "logsumexp" else made.value[[[0, 0], [1, 1]], [[0, 1], [0, 2]]]
     np.testing.assert_array_equal(same, plain.value)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("size", [1e4, 6e4])
+def test_far_beyond_the_largest_number(dtype: Any, size: float) -> None:
+    """All digits of such a number would take minutes."""
+    with np.errstate(all="ignore"):
+        x = np.array([size, -size, size**2, -(size**2)], dtype)
+        x = x[np.isfinite(x)]
+        np.testing.assert_array_equal(truth.exp(x), np.where(x > 0, np.inf, 0).astype(dtype))
+
+
+def test_far_beyond_the_largest_number_of_a_format_without_infinity() -> None:
+    assert math.isnan(round_exact(mpmath.exp(1e12), "float8_e4m3fn"))
+    for dtype, form in ROUNDED.items():
+        least, most = mpmath.mpf(form.least), mpmath.mpf(form.largest)
+        assert round_exact(least / 2, dtype) == 0
+        assert round_exact(least * mpmath.mpf(0.51), dtype) == form.least
+        assert round_exact(most + mpmath.mpf(form.widest) * 0.49, dtype) == form.largest
+        assert not math.isfinite(round_exact(most + mpmath.mpf(form.widest) * 0.51, dtype))
+        assert math.copysign(1, round_exact(-mpmath.exp(-1e12), dtype)) == -1

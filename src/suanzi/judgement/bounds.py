@@ -21,6 +21,7 @@ from suanzi.conformance.nn._calls import GRID, STORED
 from suanzi.conformance.subjects.wire import Data
 from suanzi.judgement.filling import dtype_of, numbers_of
 from suanzi.truth import definition
+from suanzi.truth.conversion import result_named
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 
 Array = NDArray[np.float64]
@@ -154,6 +155,8 @@ def by_definition(
     `sums` names the dtype of sums alone. Integers and bool are exact. Floats of the result are of
     `dtype`, but for those that have a dtype of their own, as scales and states.
     """
+    named = result_named(op, arguments)
+    dtype = named or dtype
     part = PARTS.get(dtype, dtype)
     name = accumulate or ("float64" if part == "float64" else "float32")
     with arithmetic(name, exact=part == "float64", sums=sums):
@@ -164,7 +167,7 @@ def by_definition(
     with arithmetic(name, exact=part == "float64", sums=sums):
         names = STORED[op](arguments) if op in STORED else [dtype] * len(outputs)
         found = [
-            _narrowed(bound_as(one, of, op not in _WHOLE), arguments, op)
+            _narrowed(bound_as(one, of, op not in _WHOLE), {} if named else arguments, op)
             for one, of in zip(outputs, names, strict=True)
         ]
     return _odd_gradients(op, arguments, found)

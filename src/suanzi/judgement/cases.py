@@ -24,11 +24,12 @@ from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
 from suanzi.judgement.bounds import Bound, Property, argument, bounds, by_definition
-from suanzi.judgement.filling import FAR, filled, numbers_of
+from suanzi.judgement.filling import FAR, filled, numbers_of, of_parts
 from suanzi.judgement.given import EXPECTED, due_of, has_truth
 from suanzi.judgement.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.judgement.standard_calls import DTYPE, MORE
 from suanzi.truth import definition, definitions
+from suanzi.truth.conversion import result_named
 from suanzi.truth.tracked import arithmetic
 
 if TYPE_CHECKING:
@@ -327,8 +328,7 @@ def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[Any]]
     if bound.dtype not in PARTS:
         yield from _wrong_numbers(case, bound.truth)
         return
-    whole = np.empty(bound.truth.shape[:-1], np.complex128)
-    whole.real, whole.imag = bound.truth[..., 0], bound.truth[..., 1]  # 1j * inf is NaN, too
+    whole = of_parts(bound.truth[..., 0], bound.truth[..., 1])
     for name, wrong in _wrong_numbers(case, whole):
         yield name, np.stack([wrong.real, wrong.imag], -1)
 
@@ -356,11 +356,12 @@ def _wrong_numbers(case: Case, right: NDArray[Any]) -> Iterator[tuple[str, NDArr
                 yield "a neighbour's row", np.roll(right, 1, -2)
         if right.dtype != np.float64:
             return
-        lower = _LOWER.get(case.dtype)
+        dtype = result_named(case.op, case.arguments) or case.dtype
+        lower = _LOWER.get(dtype)
         if lower is not None:
             yield "one precision lower", right.astype(lower).astype(np.float64)
-        if case.dtype in NARROW:
-            coarse = 2.0 ** (np.floor(np.log2(np.abs(right))) - FORMATS[case.dtype].mantissa + 2)
+        if dtype in NARROW:
+            coarse = 2.0 ** (np.floor(np.log2(np.abs(right))) - FORMATS[dtype].mantissa + 2)
             yield "two bits less", np.where(right == 0, 0.0, np.round(right / coarse) * coarse)
 
 

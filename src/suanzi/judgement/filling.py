@@ -42,6 +42,17 @@ def numbers_of(x: Data) -> NDArray[Any]:
     return found.astype(np.float64) if x.dtype in FORMATS else found
 
 
+def of_parts(real: Array, imag: Array) -> NDArray[np.complex128]:
+    """Return complex numbers of two parts, without arithmetic: infinity times 1j has a NaN.
+
+    >>> of_parts(np.array([0.0, -0.0]), np.array([np.inf, -0.0])).tolist()
+    [infj, (-0-0j)]
+    """
+    found = np.empty(real.shape, np.complex128)
+    found.real, found.imag = real, imag
+    return found
+
+
 def filled(dtype: str, x: Any, data_class: str, seed: str) -> Any:
     """Return an argument of a call: operands as tensors, everything else as it is."""
     if isinstance(x, list | tuple) and any(isinstance(one, Operand) for one in x):
@@ -55,8 +66,7 @@ def filled(dtype: str, x: Any, data_class: str, seed: str) -> Any:
     elif of in FORMATS:
         given = _FILLS[data_class](of, x, random)
     elif of in PARTS:
-        real, imag = (_FILLS[data_class](PARTS[of], x, random) for _ in range(2))
-        given = real + 1j * imag
+        given = of_parts(*(_FILLS[data_class](PARTS[of], x, random) for _ in range(2)))
     else:
         low, high = (0, 1) if of == "bool" else (math.ceil(x.low), math.floor(x.high))
         given = random.integers(low, high, x.shape, endpoint=True)

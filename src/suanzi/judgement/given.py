@@ -26,6 +26,7 @@ from suanzi.conformance.model.numbers import (
     Real,
     Value,
     convert,
+    decode,
     limits,
     real,
     rounded,
@@ -375,7 +376,19 @@ def _cast(a: Arguments) -> Expected:
             )):  # fmt: skip
                 free.append(i)
     truth = tuple(convert(value, target) for value in some)
+    if a.get("saturate") and target in NARROW:
+        truth = tuple(_saturated(y, value, target) for y, value in zip(truth, some, strict=True))
     return (Output(target, x.shape, truth, free=tuple(free), zero_sign=False),)
+
+
+def _saturated(made: Value, given: Value, target: str) -> Value:
+    """Return the largest finite number for what leaves the range of a narrow float."""
+    part = given[0] if isinstance(given, tuple) else given
+    lost = isinstance(made, Real) and (made.size is None or made.is_nan)
+    if not lost or not isinstance(part, Real) or part.is_nan:
+        return made
+    most = decode(FORMATS[target], FORMATS[target].largest)
+    return -most if part.negative else most
 
 
 EXPECTED: Mapping[str, Callable[[Arguments], Expected]] = {

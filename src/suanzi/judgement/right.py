@@ -18,7 +18,7 @@ from suanzi.dtypes import dtype as dtype_named
 from suanzi.judgement.arguments import arithmetic_named, operator_key, parameters_of
 from suanzi.judgement.bounds import Bound, numbers_as
 from suanzi.judgement.diagnosis import Result, diagnosed
-from suanzi.judgement.given import Due, due_of, has_truth, undecided
+from suanzi.judgement.given import EXPECTED, Due, due_of, has_truth, undecided
 from suanzi.registry import function
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.truth import definitions
@@ -92,7 +92,7 @@ def _arguments(op: str, key: str, inputs: Any, params: Mapping[str, Any]) -> dic
 
 def _parameters(key: str) -> list[str]:
     """Return the parameters of an operator in the order of its function in Python."""
-    if key in definitions():
+    if key in definitions() and key not in EXPECTED:
         return parameters_of(key)
     return list(inspect.signature(function(key)).parameters)
 
@@ -190,15 +190,15 @@ def _wrong(key: str, arguments: Mapping[str, Any], made: Sequence[Any], due: Due
     if len(made) != len(due):
         return f"{len(made)} outputs, not {len(due)}"
     for i, (one, bound) in enumerate(zip(made, due, strict=True)):
+        which = f"output {i}: " if len(due) > 1 else ""
         if (one.dtype, tuple(one.shape)) != (bound.dtype, bound.shape):
-            which = f"output {i}: " if len(due) > 1 else ""
             return (
                 f"{which}{one.dtype} of shape {tuple(one.shape)}, not {bound.dtype} of shape "
                 f"{bound.shape}"
             )
         found = numbers_as(one)
         if bound.wrong(found).any():
-            return str(diagnosed(Result(case, bound, found, {})))
+            return f"{which}{diagnosed(Result(case, bound, found, {}))}"
     return None
 
 

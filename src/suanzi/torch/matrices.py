@@ -238,14 +238,19 @@ def _dot_bwd(call: Call, out_grad: Any, vec1: torch.Tensor, vec2: torch.Tensor) 
 # ---- decompositions ------------------------------------------------------------------------------
 
 
-def _matrices(call: Call, name: str, x: torch.Tensor) -> torch.Tensor:
-    """Return matrices in a dtype that LAPACK has, that of the result or a wider one."""
+def _matrices(
+    call: Call, name: str, x: torch.Tensor, read: Callable[..., torch.Tensor] | None = None
+) -> torch.Tensor:
+    """Return matrices in a dtype that LAPACK has, that of the result or a wider one.
+
+    `read` returns them without what is not read, which may be no number.
+    """
     result = call.results[0].dtype
     dt = dtypes.widened(result)
     if call.op.name == "eig" and call.dtypes[name].kind != "complex":
         dt = dtypes.part(dt)
     made = cast(x, call.dtypes[name], dt if dt.kind == "complex" else dtypes.part(dt))
-    return finite(call, name, made)
+    return finite(call, name, made if read is None else read(made))
 
 
 def finite(call: Call, name: str, x: torch.Tensor) -> torch.Tensor:
@@ -290,14 +295,21 @@ def lu(call: Call, mat: torch.Tensor) -> Any:
     return packed, pivots.to(torch.int64) - 1
 
 
+def real_diagonal(x: torch.Tensor) -> torch.Tensor:
+    """Return matrices without the imaginary parts of the diagonal, of any value."""
+    if not x.is_complex():
+        return x
+    made = x.resolve_conj().clone()
+    torch.diagonal(made.imag, dim1=-2, dim2=-1).zero_()
+    return made
+
+
 @way("cholesky")
 def cholesky(call: Call, upper: str, mat: torch.Tensor) -> Any:
     """Return a triangular factor; a matrix that is not positive definite is reported."""
     # The other triangle may have anything.
     part = torch.triu if upper == "U" else torch.tril
-    x = _matrices(call, "mat", moved_by(mat, part))
-    real = torch.diagonal(x, dim1=-2, dim2=-1)
-    x = x - torch.diag_embed(1j * real.imag) if x.is_complex() else x
+    x = _matrices(call, "mat", moved_by(mat, part), real_diagonal)
     made, info = torch.linalg.cholesky_ex(x, upper=upper == "U")
     _report(call, info, "mat is not positive definite.")
     return torch.triu(made) if upper == "U" else torch.tril(made)

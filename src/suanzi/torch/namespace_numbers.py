@@ -22,7 +22,15 @@ from suanzi.torch.copying import moved
 from suanzi.torch.dtypes import resolved
 from suanzi.torch.elements import lanes, number
 from suanzi.torch.kernels import Loop, maximum, minimum
-from suanzi.torch.matrices import by_parts, check_singular, doubled, grown, product, scaled
+from suanzi.torch.matrices import (
+    by_parts,
+    check_singular,
+    doubled,
+    grown,
+    product,
+    real_diagonal,
+    scaled,
+)
 from suanzi.torch.matrices import finite as finite_only
 from suanzi.torch.namespace import axes_of, integers, order_of
 from suanzi.torch.reductions import combined
@@ -237,10 +245,17 @@ def _float_of(dt: DType) -> DType:
     return dtypes.float64 if dt.bits == 64 else dtypes.float32
 
 
-def _matrices(call: Call, name: str, x: torch.Tensor, finite: bool = True) -> torch.Tensor:
-    """Return matrices in the dtype that is computed with; infinities and NaN are reported."""
+def _matrices(
+    call: Call, name: str, x: torch.Tensor, finite: bool = True,
+    read: Callable[..., torch.Tensor] | None = None,
+) -> torch.Tensor:  # fmt: skip
+    """Return matrices in the dtype that is computed with; infinities and NaN are reported.
+
+    `read` returns them without what is not read, which may be no number.
+    """
     dt = call.dtypes[name]
     made = cast(x, dt, _float_of(dt))
+    made = made if read is None else read(made)
     if not finite or not dt.exponent_bits:
         return made
     return finite_only(call, name, made)
@@ -254,9 +269,8 @@ def _wider(x: torch.Tensor) -> torch.Tensor:
 @way("array_api:cholesky")
 def cholesky(call: Call, x: torch.Tensor, upper: Any) -> Any:
     """Return triangular factors; a matrix that is not positive definite is reported."""
-    given = _matrices(call, "x", moved(x, torch.triu if upper else torch.tril))
-    if given.is_complex():
-        given = given - torch.diag_embed(1j * torch.diagonal(given, dim1=-2, dim2=-1).imag)
+    part = torch.triu if upper else torch.tril
+    given = _matrices(call, "x", moved(x, part), read=real_diagonal)
     made, info = torch.linalg.cholesky_ex(given, upper=bool(upper))
     title = call.op.title
     pending.add((info != 0).any(), lambda: InvalidArgument(f"{title}: x is not positive definite."))

@@ -85,6 +85,23 @@ def meshgrid(input: Any) -> tuple[Any, ...]:
     return tuple(one(i) for i in range(len(given)))
 
 
+@truth_of("roll")
+def roll(input: Any, shifts: Any, axis: Any = ()) -> Any:
+    """Elements moved along axes; what leaves at the end comes in at the start."""
+    whole = isinstance(axis, list | tuple) and not axis
+    along = None if whole else axis if isinstance(axis, int) else tuple(axis)
+    by = shifts if isinstance(shifts, int) else tuple(shifts)
+    by = by[0] if whole and not isinstance(by, int) else by
+    return _moved(input, lambda x: np.roll(x, by, along))
+
+
+@truth_of("masked_select")
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements where the mask is true, in a row."""
+    chosen = np.broadcast_to(mask, np.broadcast_shapes(np.shape(mask), _value(input).shape))
+    return _moved(input, lambda x: np.broadcast_to(x, chosen.shape)[chosen])
+
+
 # ---- parts ---------------------------------------------------------------------------------------
 
 

@@ -54,16 +54,19 @@ def _exact(x: Array) -> Array:
 
 
 @plain_truth("zeros")
-def zeros(shape: Sequence[int], dtype: Any = "float32", device: Any = "cpu") -> Array:
-    """A tensor of zeros."""
+def zeros(
+    shape: Sequence[int], dtype: Any = "float32", device: Any = "cpu", *, layout: Any = None
+) -> Array:
+    """A tensor of zeros, whatever its layout in memory."""
     return np.zeros(tuple(shape), _dtype(dtype))
 
 
 @plain_truth("full")
 def full(
-    dtype: Any = "float32", device: Any = "cpu", shape: Sequence[int] = (), value: Any = 0
-) -> Array:
-    """A tensor of one value, rounded correctly."""
+    dtype: Any = "float32", device: Any = "cpu", shape: Sequence[int] = (), value: Any = 0, *,
+    layout: Any = None,
+) -> Array:  # fmt: skip
+    """A tensor of one value, rounded correctly, whatever its layout in memory."""
     to = _dtype(dtype)
     if to.name in ROUNDED and isinstance(value, int | float):
         value = round_exact(mpmath.mpf(value), to.name)

@@ -26,6 +26,7 @@ from suanzi.promote.engine import answer as promoted
 from suanzi.promote.library import rule_set
 from suanzi.standard import record
 from suanzi.status import InvalidArgument, StatusError
+from suanzi.truth.conversion import result_named
 from suanzi.truth.define import Definition
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded, unit_of
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
@@ -95,15 +96,12 @@ def bound_of(
 ) -> Any:
     """Return the exact results of a call, and how far a right kernel may be off."""
     given = _bound_to(key.rpartition(":")[2], inspect.signature(definition), args, kwargs)
-    if _is_whole(key, given):
-        found = _several(_exact_answer(definition, given))
-        exact_ones = tuple(Bound(x.astype(np.float64), np.zeros(x.shape)) for x in found)
-        return exact_ones if len(exact_ones) > 1 else exact_ones[0]
-    dtype = _result_dtype(key, given)
+    whole = _is_whole(key, given)  # floats of integers are float32
+    dtype = _named(key, given) or ("float32" if whole else _result_dtype(key, given))
     within = accumulate or ("float64" if dtype == "float64" else "float32")
     exact = _count(given) <= SMALL
     with arithmetic(within, exact) as now:
-        made = definition(**_tracked(given))
+        made = definition(**(given if whole else _tracked(given)))
         each = [_bounded(one, dtype, now.unit) for one in _several(made)]
     return each[0] if not isinstance(made, tuple) else tuple(each)
 
@@ -202,6 +200,14 @@ def _float_parameters(key: str) -> frozenset[str]:
     )
 
 
+def _named(key: str, given: Arguments) -> str | None:
+    """Return the dtype that a call names for its result; complex numbers have no truth here."""
+    found = result_named(key, given)
+    if found is not None and found.startswith("complex"):
+        raise InvalidArgument(f"truth.{key}: dtype is {found}; it must be integers or floats.")
+    return found
+
+
 def _result_dtype(key: str, given: Arguments) -> str:
     """Return the dtype of the float operands, promoted together by the rule set of PyTorch."""
     for name in _float_parameters(key) & given.keys():
@@ -274,9 +280,10 @@ def _remember(key: str, given: Arguments, compute: Callable[[], Any]) -> Any:
 
 
 def _answer(key: str, definition: Definition, given: Arguments) -> Any:
+    named = _named(key, given)
     if _is_whole(key, given):
-        return _exact_answer(definition, given)
-    dtype = _result_dtype(key, given)
+        return _exact_answer(definition, given, named or "float32")
+    dtype = named or _result_dtype(key, given)
     if _count(given) <= SMALL:
         with arithmetic("float64"):
             made = definition(**_tracked(given))
@@ -294,11 +301,11 @@ def _is_whole(key: str, given: Arguments) -> bool:
     return ":" not in key and not any(x.dtype.name in ROUNDED for x in _arrays(given))
 
 
-def _exact_answer(definition: Definition, given: Arguments) -> Any:
-    """Return the answer for integers and bool; floats of them are float32."""
+def _exact_answer(definition: Definition, given: Arguments, dtype: str) -> Any:
+    """Return the answer for integers and bool; floats of them are of a dtype."""
     with arithmetic("float64"):
         made = definition(**given)
-        found = tuple(_exactly(x, "float32") for x in _several(made))
+        found = tuple(_exactly(x, dtype) for x in _several(made))
     return found if isinstance(made, tuple) else found[0]
 
 

@@ -99,8 +99,14 @@ def round_exact(x: Any, dtype: str) -> float:
     if not mantissa:
         return 0.0
     negative = x < 0
-    whole = Fraction(abs(mantissa)) * Fraction(2) ** exponent
     top = abs(mantissa).bit_length() + exponent - 1
+    # Of exp(1e9), all digits of the whole number would be computed.
+    if top < form.lowest - form.bits:
+        return -0.0 if negative else 0.0
+    if top > math.frexp(form.largest)[1]:
+        found = math.inf if form.infinity else math.nan
+        return -found if negative else found
+    whole = Fraction(abs(mantissa)) * Fraction(2) ** exponent
     step = max(top, form.lowest) - form.bits + 1
     count = round(whole / Fraction(2) ** step)  # ties to even
     size = Fraction(count) * Fraction(2) ** step

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.dtypes import dtype as dtype_named
 from suanzi.truth import functions as f
 from suanzi.truth import kinds
 from suanzi.truth import tracked as t
 from suanzi.truth.axes import axes_of
+from suanzi.truth.conversion import converted
 from suanzi.truth.define import truth_of
 from suanzi.truth.rounding import ROUNDED, rounded
 from suanzi.truth.tracked import Tracked, tracked
@@ -152,9 +154,9 @@ def reciprocal(x: Tracked) -> Tracked:
 
 
 @truth_of("square")
-def square(x: Any) -> Any:
-    """x * x."""
-    return x * x
+def square(x: Any) -> Tracked:
+    """x * x; of integers, as of every function of real numbers, in floats."""
+    return tracked(x) * tracked(x)
 
 
 @truth_of("rsqrt")
@@ -192,8 +194,8 @@ _declare({
 })  # fmt: skip
 
 
-def _rounding(fast: Any) -> Callable[[Any], Any]:
-    return lambda x: f.whole(x, fast) if _floats(x) else x
+def _rounding(fast: Any) -> Callable[[Any], Tracked]:
+    return lambda x: f.whole(x, fast)
 
 
 _declare({
@@ -298,12 +300,17 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 @truth_of("cast")
-def cast(input: Any, type: Any = "float32") -> Any:
+def cast(input: Any, type: Any = "float32", saturate: bool = False, layout: Any = None) -> Any:
     """Elements in another dtype of floats, rounded correctly."""
     name = str(getattr(type, "name", type)).lower()
     if name not in ROUNDED or np.iscomplexobj(_value(input)):
         raise ValueError(f"a cast to {name} has no definition here; to floats it has")
-    return tracked(rounded(_plain(input), name))
+    given = _plain(input)
+    found, most = rounded(given, name), ROUNDED[name].largest
+    if saturate and name not in ("float32", "float64"):
+        found = np.where(np.isnan(given), found, np.where(
+            np.isfinite(found), found, np.copysign(most, given)))  # fmt: skip
+    return tracked(found)
 
 
 # ---- along axes ----------------------------------------------------------------------------------
@@ -351,23 +358,31 @@ def _whole_reduced(x: Any, word: str, axes: tuple[int, ...], keep_dims: bool) ->
 
 
 @truth_of("cumsum")
-def cumsum(input: Any, axis: int = -1) -> Any:
+def cumsum(input: Any, axis: int = -1, dtype: Any = None) -> Any:
     """The sums of the first elements along an axis; of all elements in order for axis -1."""
-    x = input.reshape(-1) if axis == -1 else input
+    given = converted(input, dtype)
+    x = given.reshape(-1) if axis == -1 else given
     return f.cumulative(x, axis) if _floats(x) else np.cumsum(x, axis, dtype=x.dtype)
 
 
+def _index_type(dtype: Any) -> np.dtype[Any]:
+    name = dtype_named(dtype).name
+    if name not in ("int64", "int32"):
+        raise ValueError(f"the dtype is {name}; indices are int64 or int32")
+    return np.dtype(name)
+
+
 @truth_of("argmax")
-def argmax(input: Any, axis: int = -1, keepdim: bool = False) -> Any:
+def argmax(input: Any, axis: int = -1, keepdim: bool = False, dtype: Any = "int64") -> Any:
     """Where the largest element is, the first of equal ones."""
-    found = np.argmax(_plain(input) if _floats(input) else input, axis)
+    found = np.argmax(_plain(input) if _floats(input) else input, axis).astype(_index_type(dtype))
     return np.expand_dims(found, axis) if keepdim else found
 
 
 @truth_of("argmin")
-def argmin(input: Any, axis: int = -1, keepdim: bool = False) -> Any:
+def argmin(input: Any, axis: int = -1, keepdim: bool = False, dtype: Any = "int64") -> Any:
     """Where the smallest element is, the first of equal ones."""
-    found = np.argmin(_plain(input) if _floats(input) else input, axis)
+    found = np.argmin(_plain(input) if _floats(input) else input, axis).astype(_index_type(dtype))
     return np.expand_dims(found, axis) if keepdim else found
 
 
@@ -375,8 +390,9 @@ def argmin(input: Any, axis: int = -1, keepdim: bool = False) -> Any:
 
 
 @truth_of("matmul")
-def matmul(mat1: Any, mat2: Any) -> Any:
+def matmul(mat1: Any, mat2: Any, dtype: Any = None) -> Any:
     """The product of matrices."""
+    mat1, mat2 = converted(mat1, dtype), converted(mat2, dtype)
     if not _floats(mat1, mat2):
         return np.matmul(mat1, mat2)
     a, b = tracked(mat1), tracked(mat2)
@@ -388,8 +404,9 @@ def matmul(mat1: Any, mat2: Any) -> Any:
 
 
 @truth_of("dot")
-def dot(vec1: Any, vec2: Any) -> Any:
+def dot(vec1: Any, vec2: Any, dtype: Any = None) -> Any:
     """The sums of products along the last axis of the first and the last but one of the second."""
+    vec1, vec2 = converted(vec1, dtype), converted(vec2, dtype)
     if not _floats(vec1, vec2):
         return np.dot(vec1, vec2)
     a, b = tracked(vec1), tracked(vec2)
@@ -481,20 +498,3 @@ def concat(input_lists: Sequence[Any], axis: int) -> Any:
     if _floats(*input_lists):
         return t.concatenate([tracked(x) for x in input_lists], axis)
     return np.concatenate(input_lists, axis)
-
-
-@truth_of("roll")
-def roll(input: Any, shifts: Any, axis: Any = ()) -> Any:
-    """Elements moved along axes; what leaves at the end comes in at the start."""
-    whole = isinstance(axis, list | tuple) and not axis
-    along = None if whole else axis if isinstance(axis, int) else tuple(axis)
-    by = shifts if isinstance(shifts, int) else tuple(shifts)
-    by = by[0] if whole and not isinstance(by, int) else by
-    return _moved(input, lambda x: np.roll(x, by, along))
-
-
-@truth_of("masked_select")
-def masked_select(input: Any, mask: Any) -> Any:
-    """The elements where the mask is true, in a row."""
-    chosen = np.broadcast_to(mask, np.broadcast_shapes(np.shape(mask), _value(input).shape))
-    return _moved(input, lambda x: np.broadcast_to(x, chosen.shape)[chosen])

@@ -262,13 +262,16 @@ class Tracked:
 
 
 def tracked(x: Any) -> Tracked:
-    """Return numbers, or an array of them, as exact operands."""
+    """Return numbers as exact operands; whole ones that floats do not have are rounded to them."""
     if isinstance(x, Tracked):
         return x
     value = kinds.kept(x, _now.exact)
     if _now.exact and value.size:
         value = _numpy(_to_mpf, value)
-    return Tracked(value, np.zeros(value.shape))
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
+        return Tracked(value, np.zeros(value.shape))
+    size = np.abs(x.astype(np.float64))
+    return Tracked(value, np.where(size * _now.unit > 1, size * _now.unit, 0.0))
 
 
 def _numpy(function: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.truth.conversion import converted
 from suanzi.truth.define import truth_of
 from suanzi.truth.tracked import Tracked, concatenate, tracked, where
 
 
 @truth_of("nn:linear")
-def linear(x: Tracked, weight: Tracked, bias: Tracked | None = None) -> Tracked:
-    """x W^T + b."""
+def linear(x: Tracked, weight: Tracked, bias: Tracked | None = None, dtype: Any = None) -> Tracked:
+    """x W^T + b; `dtype` is an option of the standard's operator of this name."""
+    if dtype is not None:
+        x, weight = tracked(converted(x, dtype)), tracked(converted(weight, dtype))
+        bias = None if bias is None else tracked(converted(bias, dtype))
     y = (x.reshape(*x.shape[:-1], 1, x.shape[-1]) * weight).sum(-1)
     return y if bias is None else y + bias
 

@@ -66,6 +66,18 @@ def _positions(elements: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
     )
 
 
+def _largest(x: Tracked, windows: list[list[Window]], rank: int, indices: bool) -> Any:
+    """The largest elements of windows, and where they are in the pooled axes of x, if asked for."""
+    found = _pooled(x, windows, rank, True)
+    if not indices:
+        return found
+    flat, shape = _flat(x, rank), x.shape[-rank:]
+    every = [_positions(elements, shape) for elements, _ in _cells(windows)]
+    lines = flat.value.reshape(-1, flat.shape[-1]) if flat.value.size else flat.value[:0]
+    where = [[_first_largest(line, at) for at in every] for line in lines]
+    return found, np.array(where, np.int64).reshape(found.shape)
+
+
 def _pooled(
     x: Tracked, windows: list[list[Window]], rank: int, largest: bool, divisor: Any = None,
     padded: bool = True,
@@ -127,11 +139,11 @@ def _declare(rank: int) -> None:
     @truth_of(f"nn:max_pool{rank}d")
     def max_pool(
         x: Tracked, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False,
-    ) -> Tracked:  # fmt: skip
-        """The largest element of each window."""
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Any:  # fmt: skip
+        """The largest element of each window, and where it is with `return_indices`."""
         windows = _of(x, kernel_size, stride, padding, dilation, ceil_mode, rank)
-        return _pooled(x, windows, rank, True)
+        return _largest(x, windows, rank, return_indices)
 
     @truth_of(f"nn:max_pool{rank}d_bwd")
     def max_pool_bwd(
@@ -164,19 +176,25 @@ def _declare(rank: int) -> None:
         sizes = zip(x.shape[-rank:], _each(output_size, rank), strict=True)
         return [_adaptive(n, n if m is None else m) for n, m in sizes]
 
-    for name, largest in (("avg", False), ("max", True)):
+    @truth_of(f"nn:adaptive_avg_pool{rank}d")
+    def adaptive_avg_pool(x: Tracked, output_size: Any) -> Tracked:
+        """The means of as many windows as the output has elements, evenly."""
+        return _pooled(x, even(x, output_size), rank, False)
 
-        @truth_of(f"nn:adaptive_{name}_pool{rank}d")
-        def adaptive(x: Tracked, output_size: Any, largest: bool = largest) -> Tracked:
-            """As many windows as the output has elements, evenly."""
-            return _pooled(x, even(x, output_size), rank, largest)
+    @truth_of(f"nn:adaptive_max_pool{rank}d")
+    def adaptive_max_pool(x: Tracked, output_size: Any, return_indices: bool = False) -> Any:
+        """The largest elements of as many windows as the output has elements, evenly."""
+        return _largest(x, even(x, output_size), rank, return_indices)
 
-        @truth_of(f"nn:adaptive_{name}_pool{rank}d_bwd")
-        def adaptive_bwd(
-            out_grad: Tracked, x: Tracked, output_size: Any, largest: bool = largest
-        ) -> Tracked:
-            """The gradient goes back to the windows."""
-            return _spread(out_grad, x, even(x, output_size), rank, largest)
+    @truth_of(f"nn:adaptive_avg_pool{rank}d_bwd")
+    def adaptive_avg_pool_bwd(out_grad: Tracked, x: Tracked, output_size: Any) -> Tracked:
+        """The elements of a window share its gradient."""
+        return _spread(out_grad, x, even(x, output_size), rank, False)
+
+    @truth_of(f"nn:adaptive_max_pool{rank}d_bwd")
+    def adaptive_max_pool_bwd(out_grad: Tracked, x: Tracked, output_size: Any) -> Tracked:
+        """The first largest element of a window has its gradient."""
+        return _spread(out_grad, x, even(x, output_size), rank, True)
 
 
 for _rank in RANKS:
