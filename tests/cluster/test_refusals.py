@@ -57,3 +57,15 @@ def test_axes_without_end() -> None:
     for call in (lambda: sz.fft_c2c(x, endless), lambda: xp.permute_dims(x, endless)):
         with pytest.raises(sz.StatusError):
             call()
+
+
+@pytest.mark.parametrize("rules", ["jax_x32", "torch", "cann"])
+@pytest.mark.parametrize("p", [0.5, 3, 2**31])
+def test_norms_where_rules_have_no_float64(rules: str, p: float) -> None:
+    for dtype in (sz.float8_e5m2, sz.bfloat16, sz.float32, sz.int32):
+        x = sz.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]).astype(dtype)
+        with sz.promotion(rules):
+            found = sz.norm(x.to_device("cluster"), p).to_host()
+            wanted = sz.norm(x, p)
+        assert found.dtype is wanted.dtype
+        assert float(found) == pytest.approx(float(wanted), rel=2.0**-21)

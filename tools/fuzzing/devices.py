@@ -150,6 +150,10 @@ def _outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         if error.status is sz.Status.INTERNAL_ERROR:
             raise judging.Found("internal", str(error)) from None
         return error.status.name, error
+    except judging.Found:
+        raise
+    except Exception as error:  # of a task, when it is computed
+        raise judging.Found("foreign", f"{type(error).__name__}: {error}") from error
     return found
 
 
