@@ -16,7 +16,9 @@ def there(x: Any, dtype: Any = None) -> Any:
     return sz.tensor(x, dtype, device="cluster")
 
 
-@pytest.mark.parametrize("function", [xp.asin, sz.sqrt, sz.nn.relu6, lambda x: sz.add(x, 1)])
+@pytest.mark.parametrize(
+    "function", [xp.asin, sz.sqrt, sz.nn.relu6, lambda x: sz.add(x, 1), lambda x: sz.reverse(x, ())]
+)
 def test_a_list_of_tensors_of_blocks_is_no_operand(function: Any) -> None:
     for given in ([there([1.0]), None], [there([1.0])], [there([1.0]), [there([2.0])]]):
         with pytest.raises(sz.TypeMismatch, match="in a list"):
