@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,14 @@ from suanzi.conformance.model.members import members
 from suanzi.conformance.subjects.suanzi_adapter import create, function_of
 from suanzi.conformance.subjects.wire import Data
 from suanzi.registry import REGISTRY
+from suanzi.standard import record
 from suanzi.standard.catalogues import catalogue
 
 catalogue("nn").load()
 OPS = list(members("nn"))
 RANDOM = {"nn:dropout", "nn:gumbel_softmax"}
+BY_LAYOUT = {"nn:softmax", "nn:log_softmax"}
+"""Which add up rows that lie side by side in another order, as their page says."""
 
 
 def arguments(op: str) -> dict[str, Any]:
@@ -93,3 +97,44 @@ def test_complex_numbers_and_words_are_refused(op: str) -> None:
         assert function_of(op)(**{**given, name: "words"})[0] is not sz.Status.SUCCESS
         with pytest.raises((sz.StatusError, TypeError)):
             REGISTRY[op].function(**{**given, name: object()})
+
+
+def drawn(op: str, seed: int, sizes: dict[int, int]) -> dict[str, Any]:
+    """Return a valid call with random floats, in which axes of some sizes have others."""
+    rng, given = np.random.default_rng(seed), {}
+    for name, x in valid(op).items():
+        if isinstance(x, Data) and x.dtype == "float32":
+            shape = tuple(sizes.get(n, n) for n in x.shape)
+            x = replace(x, shape=shape, raw=rng.random(shape, np.float32).tobytes())
+        given[name] = x
+    return given
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if op not in RANDOM | BY_LAYOUT])
+def test_bits_do_not_depend_on_the_layout(op: str) -> None:
+    """Columns, reversed, with gaps: of one operand at a time, and of all."""
+    facts, compared = record(op), 0
+    if facts is None or (facts.form == "matrix" and not op.startswith("nn:conv")):
+        pytest.skip("the order of sums follows the layout, as its page says")
+    for seed in range(8):
+        sizes = {n: n + seed % 4 * 3 for n in (2, 3)}  # of an axis or of all of its size
+        for given in (drawn(op, seed, {}), drawn(op, seed, sizes)):
+            status, *want = function_of(op)(**{n: created(x) for n, x in given.items()})
+            if status is not sz.Status.SUCCESS:
+                continue
+            tensors = [n for n, x in given.items() if isinstance(x, Data)]
+            for layout in ("columns", "reversed", "gaps"):
+                for moved in (*([n] for n in tensors), tensors):
+                    args = {n: created(x, layout if n in moved else "") for n, x in given.items()}
+                    status, *found = function_of(op)(**args)
+                    assert status is sz.Status.SUCCESS, (layout, moved)
+                    for a, b in zip(values(want), values(found), strict=True):
+                        assert a.tobytes() == b.tobytes(), (seed, layout, moved)
+                        compared += 1
+    assert compared
+
+
+def created(x: Any, layout: str = "") -> Any:
+    if not isinstance(x, Data):
+        return x
+    return create(replace(x, layout=layout) if layout and x.layout == "dense" else x)

@@ -107,7 +107,7 @@ def verdict(call: Call) -> str:
         return "ALLOC_FAILED"
     if got[0] != "gives" and any(words in str(got[1]) for words in _REFUSED):
         return NOT_SUPPORTED
-    if call.device == CLUSTER and _is_freer(call, wanted[0], got[0]):
+    if call.device == CLUSTER and _is_refused(call, wanted[0], got[0]):
         return NOT_SUPPORTED
     if wanted[0] != got[0]:
         both = (wanted, got)
@@ -118,15 +118,15 @@ def verdict(call: Call) -> str:
     return wanted[0]
 
 
-def _is_freer(call: Call, here: str, there: str) -> bool:
-    """Return whether blocks refuse a dtype, or take one that a function of the namespace does not.
+def _is_refused(call: Call, here: str, there: str) -> bool:
+    """Return whether blocks refuse what the host takes: a dtype, or elements in place of numbers.
 
-    Such a function asks the operator that it stands for, which takes more.
+    They never take what the host refuses.
     """
-    if here == "gives" and there == "TYPE_MISMATCH":
-        return True
-    refused = there if here == "gives" else here
-    return call.form == judging.ARRAY_API and refused in ("TYPE_MISMATCH", "INVALID_ARGUMENT")
+    refusals = {"TYPE_MISMATCH"}
+    if call.form == judging.ARRAY_API:
+        refusals.add("INVALID_ARGUMENT")
+    return here == "gives" and there in refusals
 
 
 def _which(here: str, there: str) -> bool:
@@ -150,6 +150,10 @@ def _outcome(call: Call, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         if error.status is sz.Status.INTERNAL_ERROR:
             raise judging.Found("internal", str(error)) from None
         return error.status.name, error
+    except judging.Found:
+        raise
+    except Exception as error:  # of a task, when it is computed
+        raise judging.Found("foreign", f"{type(error).__name__}: {error}") from error
     return found
 
 

@@ -105,13 +105,18 @@ def _by_command(*words: str) -> None:
 
 def _evidence(path: Path) -> None:
     with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):
-        submit(path, "suanzi", ops=["rint", "squeeze"], dtypes=["float32", "int8", "any"],
-               groups=["plain", "status"], jobs=1)  # fmt: skip
+        submit(path, "suanzi", ops=["squeeze"], dtypes=["int8"], groups=["plain", "status"], jobs=1)
 
 
 def _report(path: Path) -> None:
-    run = check("suanzi", ops=["rint"], dtypes=["float32"], jobs=1)
-    report_json.write(run, path)
+    """Write a report without what is the same in every one: a file is changed in one place."""
+    run = check("suanzi", ops=["rint"], dtypes=["float32"], groups=["plain", "status"], jobs=1)
+    report = report_json.to_data(run)
+    report["interfaces"] = [one for one in report["interfaces"] if one["name"] == "rint"]
+    mapping = report["subject"]["mapping"]
+    report["subject"]["mapping"] = dict(list(mapping.items())[:3])
+    report["results"] = report["results"][:6]
+    path.write_text(json.dumps(report, allow_nan=False))
 
 
 def _run(path: Path) -> None:

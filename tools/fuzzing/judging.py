@@ -35,6 +35,8 @@ LAPACK = {"lu", "cholesky", "qr", "svd", "solve", "lstsq", "inverse", "eig"}
 """Which round as the layout of an operand lets them, to memory that is not ours."""
 PRODUCTS = {n for n, op in REGISTRY.items() if "_products" in op.function.__module__}
 """Which add up as a matrix lies: the order of floating-point sums depends on it."""
+SIDE_BY_SIDE = {"nn:softmax", "nn:log_softmax"}
+"""Which add up rows that lie side by side element by element, as their page says."""
 MADE_OF_VALUES = {"empty", "create_tensor", "wrap_tensor", "create_quant_tensor"}
 """Made of values, or of none, and then not set."""
 OTHERS = (
@@ -251,7 +253,8 @@ def layout_is_exact(op: str, dtype: Any) -> bool:
     if op in RANDOM | MADE_OF_VALUES | LAPACK or op.startswith(OTHERS):
         return False
     facts = record(op)
-    sums = op in PRODUCTS or (":" in op and facts is not None and facts.form == "matrix")
+    sums = op in PRODUCTS | SIDE_BY_SIDE
+    sums |= ":" in op and facts is not None and facts.form == "matrix"
     return not sums or dtype.kind not in ("float", "complex")
 
 

@@ -67,8 +67,9 @@ def array_argument(function: str, name: str, x: Any, kinds: frozenset[str] = ELE
 def arrays_of(function: str, name: str, given: Any) -> list[Tensor]:
     """Return a list or tuple of one or more arrays."""
     if not isinstance(given, list | tuple) or not given:
+        what = "empty" if isinstance(given, list | tuple) else shown(given)
         raise InvalidArgument(
-            f"{function}: {name} is {shown(given)}; it must be a list or tuple of arrays."
+            f"{function}: {name} is {what}; it must be a list or tuple of arrays."
         )
     return [array_argument(function, f"{name}[{i}]", x) for i, x in enumerate(given)]
 

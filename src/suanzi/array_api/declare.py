@@ -19,7 +19,9 @@ from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OperatorClass
 from suanzi.registry import BOOL, COMPLEX, FLOATS, INTEGERS, NAMESPACES, SUBBYTE, Operator
 from suanzi.resolve.declare import overriding, with_kernel
-from suanzi.status import StatusError, TypeMismatch
+from suanzi.sparse.tensor import SparseTensor
+from suanzi.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.tensors.elsewhere import Elsewhere
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -105,6 +107,39 @@ _LISTED = 1 << 16
 """Elements of lists that are looked at: a list may contain itself."""
 
 
+def _check(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise what a function raises on the host for dtypes, options and what is no list of tensors.
+
+    It gets tensors of the same dtypes and ranks, in which axes of more than two have two. What
+    depends on sizes is left to the operators.
+    """
+    try:
+        function(*map(_stand_in, args), **{name: _stand_in(x) for name, x in kwargs.items()})
+    except TypeMismatch:
+        raise
+    except InvalidArgument:
+        if function.__name__ != "reshape":  # which needs the sizes
+            raise
+    except (StatusError, TypeError):
+        pass  # axes and missing arguments, which the operators report
+
+
+_AXES = 8
+
+
+def _stand_in(x: Any) -> Any:
+    if isinstance(x, list | tuple):
+        return type(x)(map(_stand_in, x)) if overriding(tuple(x), {}) else x
+    if not isinstance(x, Elsewhere | SparseTensor):
+        return x
+    few = x.ndim - _AXES  # more of two would be many elements
+    shape = tuple(min(n, 2 if axis >= few else 1) for axis, n in enumerate(x.shape))
+    made = _core.full(shape, x.dtype, 1)
+    if x.dtype.kind == "quantized":
+        _core.set_quantization(made, [1.0], 0, -1)
+    return made
+
+
 def function(function: F) -> F:
     """Declare a function in Python; see :mod:`suanzi.array_api.others` for other tensors.
 
@@ -118,13 +153,15 @@ def function(function: F) -> F:
             made = NotImplemented if own is None else own(declared.key, args, kwargs)
             if made is not NotImplemented:
                 return made
-        other = OTHERS.get(name)
+        other, tensors = OTHERS.get(name), _nested(args, kwargs)
         if other is None:
-            types = sorted({type(x).__name__ for x in overriding(args, kwargs)})
+            types = sorted({type(x).__name__ for x in tensors})
             raise TypeMismatch(
                 f"{name}: not implemented for {' and '.join(types)}. Make a Tensor first, with "
                 "to_dense() or to_host()."
             )
+        if all(isinstance(x, Elsewhere | SparseTensor) for x in tensors):
+            _check(function, args, kwargs)
         try:
             with promotion(RULES):
                 return other(*args, **kwargs)

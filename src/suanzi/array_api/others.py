@@ -21,8 +21,9 @@ from suanzi.dtypes import DType, float32, float64, part, uint8
 from suanzi.dtypes import bool as bool_
 from suanzi.dtypes import dtype as dtype_of
 from suanzi.registry import call as _op
+from suanzi.resolve.scalars import axes_argument
 from suanzi.shapes import sizes_of
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.status import InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.methods import counted, several
 
 Axes = int | tuple[int, ...] | None
@@ -130,7 +131,7 @@ def _ordered(which: int) -> Callable[..., Any]:
 
 
 def _permute_dims(x: Any, /, axes: tuple[int, ...]) -> Any:
-    order = several(tuple(axes), x.ndim)
+    order = axes_argument("permute_dims", "axes", axes, x.ndim, OutOfRange)
     if set(order) == set(range(x.ndim)):  # the standard's operator takes where each axis goes
         order = tuple(order.index(i) for i in range(x.ndim))
     return _op("transpose", x, order)

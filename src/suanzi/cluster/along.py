@@ -25,6 +25,7 @@ from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.dtypes import widened
 from suanzi.registry import Operator
+from suanzi.resolve.scalars import axes_argument
 from suanzi.status import InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
 
@@ -67,10 +68,10 @@ def fourier(op: Operator, axes: Any, **arguments: Any) -> BlockTensor:
     others = {name: x for name, x in arguments.items() if name not in operands}
     rank = operands[names[0]].ndim
     try:
-        some = [-1] if axes is None else list(axes) if hasattr(axes, "__iter__") else [axes]
-        if not some or any(not -rank <= a < rank for a in some):
+        some = axes_argument(op, "axes", -1 if axes is None else axes, rank, InvalidArgument)
+        if not some:
             raise InvalidArgument("axes")
-        back = [a if a < 0 else a - rank for a in some]
+        back = [a - rank for a in some]
         made: Tensor = stand_in_result(op, operands, {**others, "axes": back})
     except (StatusError, TypeError):
         return refuse(op, operands, {**others, "axes": axes})  # type: ignore[no-any-return]

@@ -23,7 +23,8 @@ from suanzi.cluster.ways import METHODS, as_called, way
 from suanzi.dtypes import DType
 from suanzi.registry import REGISTRY, Operator
 from suanzi.shapes import broadcast_shapes
-from suanzi.status import DimensionsMismatch, StatusError
+from suanzi.status import DimensionsMismatch, StatusError, TypeMismatch
+from suanzi.tensors.tensor import Tensor
 
 
 @way(*(name for name, op in REGISTRY.items() if op.form == "elementwise"))
@@ -46,14 +47,29 @@ def on_elements(
 ) -> BlockTensor:
     """Run a function of elements, by name or any that can be pickled, on tensors of blocks."""
     call, operands = held(function, *args, **kwargs)
+    if any(map(_has_blocks, (*args, *kwargs.values()))):
+        raise TypeMismatch(
+            f"{name}: a tensor of blocks is in a list; give the tensor, or one of sz.stack(list)."
+        )
     _check_shapes(call, operands)
-    dtype = result_of(call, [empty_like(x) for x in operands]).dtype
+    made = result_of(call, [empty_like(x) for x in operands])
+    if not isinstance(made, Tensor):
+        raise TypeMismatch(
+            f"{name}: not available for tensors of blocks, for it has several results. Gather its "
+            "arguments first, with x.to_host(), if they fit this machine's memory."
+        )
+    dtype = made.dtype
     cuts = grid.common([x.blocks for x in operands])
     aligned = [reblocked(x, grid.operand_grid(cuts, x.shape)) for x in operands]
     axes = range(len(cuts))
     return block_by_block(
         name, call, [(x, axes[len(cuts) - x.ndim :]) for x in aligned], cuts, dtype
     )
+
+
+def _has_blocks(x: Any) -> bool:
+    """Tell whether a list has tensors of blocks, for which a call has no holes."""
+    return isinstance(x, list | tuple) and any(isinstance(one, BlockTensor) for one in x)
 
 
 def _check_shapes(call: Call, operands: list[BlockTensor]) -> None:

@@ -28,6 +28,8 @@ from suanzi.libraries.lapack import promoted_dtype
 from suanzi.ops.arithmetic import diagonal, diagonal_axes
 from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES
 from suanzi.ops.reduction_modes import ReduceMode
+from suanzi.promote.context import promotion
+from suanzi.promote.library import DEFAULT
 from suanzi.registry import Operator
 from suanzi.resolve.scalars import integer_argument, shape_argument
 from suanzi.tensors.tensor import Tensor
@@ -96,14 +98,15 @@ def _powers(
 ) -> BlockTensor:
     """Return p-norms by the definition, relative to the largest magnitudes."""
     wide = complex128 if x.dtype.kind == "complex" else float64
-    sizes = registry.call("abs", x.astype(wide))
-    largest = _norm(sizes, LARGEST, axes, True, float64)
-    # 0, infinity and NaN are their own norm: only other numbers can be scaled.
-    plain = (largest > 0) & (largest < math.inf)
-    scale = registry.call("where", plain, largest, 1.0)
-    sums = registry.call("reduce", (sizes / scale) ** p, "SUM", axes, True)
-    made = registry.call("where", plain, largest * sums ** (1 / p), largest)
-    return _without_axes(made, axes, keep_dims).astype(result)
+    with promotion(DEFAULT):  # other rules may have no float64
+        sizes = registry.call("abs", x.astype(wide))
+        largest = _norm(sizes, LARGEST, axes, True, float64)
+        # 0, infinity and NaN are their own norm: only other numbers can be scaled.
+        plain = (largest > 0) & (largest < math.inf)
+        scale = registry.call("where", plain, largest, 1.0)
+        sums = registry.call("reduce", (sizes / scale) ** p, "SUM", axes, True)
+        made = registry.call("where", plain, largest * sums ** (1 / p), largest)
+        return _without_axes(made, axes, keep_dims).astype(result)
 
 
 def _without_axes(x: BlockTensor, axes: list[int], keep_dims: bool) -> BlockTensor:

@@ -315,12 +315,14 @@ def cumsum_bwd(op: Operator, out_grad: BlockTensor, axis: Any, input_shape: Any)
     """Return the sums from the last element down to each."""
     if input_shape is not None:
         input_shape = shape_argument(op, "input_shape", input_shape)
-    if int(axis) == -1 and out_grad.ndim == 1 and input_shape is not None:
-        one = _along(out_grad, 0, out_grad.dtype, True)
-        return registry.call("reshape", one, input_shape)  # type: ignore[no-any-return]
-    call = call_on_blocks(op.name, Hole(0), axis)
-    made = result_of(call, [small_like(out_grad)])
-    return _along(out_grad, max(int(axis), 0), made.dtype, True)
+    made = result_of(call_on_blocks(op.name, Hole(0), axis), [small_like(out_grad)])
+    in_a_row = int(axis) == -1
+    found = _along(out_grad, max(int(axis), 0), made.dtype, True)
+    if input_shape in (None, out_grad.shape):
+        return found
+    if not in_a_row or math.prod(input_shape) != out_grad.size:  # an error, which names the sizes
+        result_of(call_on_blocks(op.name, Hole(0), axis, input_shape), [large_like(out_grad)])
+    return registry.call("reshape", found, input_shape)  # type: ignore[no-any-return]
 
 
 def _along(x: BlockTensor, axis: int, dtype: DType, backwards: bool) -> BlockTensor:

@@ -78,6 +78,15 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     except TypeError as error:
         raise TypeError(f"{op.title}: {error}") from None
     bound.apply_defaults()
+    for parameter, x in bound.arguments.items():
+        kind = str(bound.signature.parameters[parameter].annotation)
+        if not isinstance(x, list | tuple) or not kind.startswith("TensorLike"):
+            continue
+        if any(hasattr(one, "__dask_graph__") for one in x):
+            raise TypeMismatch(
+                f"{op.title}: a tensor of blocks is in a list, {parameter}; give the tensor, or "
+                "one of sz.stack(list)."
+            )
     without_accumulate(
         op,
         bound.arguments,

@@ -100,7 +100,10 @@ def moe_gating_bwd(
 def _read_gates(
     op: Operator, x: Tensor, k: Any, scoring: Any, renormalize: Any
 ) -> tuple[Tensor, Tensor, Tensor, bool, bool]:
-    """Return the logits as wide rows, the k largest of each, their indices, and the options."""
+    """Return the logits as wide rows, the k largest of each, their indices, and the options.
+
+    Rows are dense: the softmax of rows that lie side by side adds up in another order.
+    """
     count = integer_argument(op, "k", k)
     sigmoid = one_of(op, "scoring", scoring, _SCORES) == 1
     shares = flag_argument(op, "renormalize", renormalize)
@@ -112,7 +115,7 @@ def _read_gates(
     if not 1 <= count <= experts:
         allowed = f"from 1 to {experts}, the number of experts" if experts else "none: no experts"
         raise InvalidArgument(f"{op.title}: k is {shown(count)}; it must be {allowed}.")
-    rows = reshaped(x, (prod(x.shape[:-1]), experts))
+    rows = dense(reshaped(x, (prod(x.shape[:-1]), experts)))
     chosen, indices = call("topk", rows, count)
     wide = widened(x.dtype)
     return converted(rows, wide), converted(chosen, wide), indices, sigmoid, shares

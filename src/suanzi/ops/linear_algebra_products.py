@@ -111,6 +111,7 @@ def dot(
     op = REGISTRY["dot"]
     operands = operands_of(op, {"vec1": vec1, "vec2": vec2})
     computed = dtype_of(op, operands, dtype)
+    exact = is_exact(op, accumulate, computed)
     if any(not isinstance(x, Tensor) or x.ndim == 0 for x in operands.values()):
         plain = [plain_operand(op, name, x, computed) for name, x in operands.items()]
         return _core.run_operator("mul", plain, computed)[0]
@@ -118,7 +119,7 @@ def dot(
     assert isinstance(x, Tensor)
     assert isinstance(y, Tensor)
     dot_shape(op, x.shape, y.shape)
-    if is_exact(op, accumulate, computed):
+    if exact:
         return exact_dot(x, y, computed)
     if y.ndim <= 2:
         return product(x, y, computed)

@@ -24,7 +24,7 @@ from suanzi.conformance.running.process import Backend, Facts, NoAnswer, Unanswe
 from suanzi.conformance.subjects.wire import to_json
 from suanzi.status import InvalidArgument
 
-_LONGEST = 1 << 30
+_LONGEST, _LONGEST_LINE = 1 << 30, 1 << 26
 """Bytes of the answers of one interface; a forged file may unpack to more."""
 
 
@@ -90,8 +90,10 @@ def read_answers(path: Path, facts: Facts, backend: Backend) -> Iterator[Recorde
     try:
         with gzip.open(path, "rb") as file:
             left = _LONGEST
-            while line := file.readline(left):
+            while line := file.readline(min(left, _LONGEST_LINE)):
                 left -= len(line)
+                if len(line) >= _LONGEST_LINE:
+                    raise InvalidArgument(f"{path.name} has a line of {_LONGEST_LINE} bytes.")
                 if left <= 0:
                     raise InvalidArgument(f"{path.name} has more than {_LONGEST} bytes.")
                 yield _read(line.decode("utf-8"), path.name, facts, backend)
