@@ -24,7 +24,7 @@ SUBJECT = {
 }  # fmt: skip
 BLOCK = {
     "op": "add", "group": "plain", "outcome": "passed", "titles": ["a", "b"],
-    "dtypes": {"float32": {"ulp": [0.1, 0.2], "bases": "l"}, "float64": {}},
+    "dtypes": {"float32": {"ulp": [0.1, 0.2], "bases": "n"}, "float64": {}},
 }  # fmt: skip
 
 

@@ -222,7 +222,7 @@ def test_an_interface_of_dtypes_that_a_subject_does_not_have_is_not_required() -
     assert level(none, "minimal").answer == "not reached"
 
 
-def test_a_run_conforms_by_what_is_demanded() -> None:
+def test_a_run_conforms_by_what_is_required() -> None:
     rough = result(title="b", **ROUGH)
     assert run(result(), rough).conforms
     assert not run(result(), rough).flawless

@@ -343,7 +343,7 @@ def _same_results(place: Path, run: Run, again: Sequence[tuple[str, Result]]) ->
         listed += known.read(path)
     results = settle([one for _, one in again])
     results, _ = known.apply(results, listed, str(run.subject.get("version", "")))
-    said = {r.id: r for r in run.results if r.demanded}
+    said = {r.id: r for r in run.results if r.required}
     found = {r.id: r for r in results}
     missing = [i for i, r in said.items() if i not in found and r.outcome == "passed"]
     missing += [i for i in found if i not in said]
@@ -379,7 +379,7 @@ def _same_list(run: Run, again: Sequence[tuple[str, Result]]) -> Finding:
         return Finding(name, None, f"not compared: cases were left out by {', '.join(left_out)}")
     lines: dict[str, list[str]] = {}
     for content, r in again:
-        if r.group != "promotion" and r.demanded:
+        if r.group != "promotion" and r.required:
             lines.setdefault(r.op, []).append(f"{content}  {r.id}\n")
     contents = {op: {"cases": len(x), "sha256": evidence.digest(x)} for op, x in lines.items()}
     listed = mustpass.read()["interfaces"]
@@ -434,7 +434,7 @@ def _second(place: Path, run: Run, each: Each) -> Finding:
 
 def _waived(run: Run, waivers: Sequence[Waiver]) -> Finding:
     """Say which failures of requirements the waivers cover."""
-    failing = [r for r in run.results if r.demanded and (r.breaks or r.unanswered)]
+    failing = [r for r in run.results if r.required and (r.breaks or r.unanswered)]
     covered: dict[str, str] = {}
     for r in failing:
         for one in waivers:
