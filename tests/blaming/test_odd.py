@@ -51,7 +51,7 @@ def test_threads_that_a_program_leaves_are_waited_for(
     program.write_text(THREAD)
     assert main(["blame", str(program), "--python", python_of_torch(), "--json"]) == 0
     data = json.loads(capfd.readouterr().out)
-    assert data["judged"] == 4
+    assert data["judged"] == 2
 
 
 POOL = """
