@@ -14,7 +14,7 @@ import pytest
 
 import suanzi as sz
 from docs_site import words
-from docs_site.fragments import COMMANDS, FRAGMENTS, MARK
+from docs_site.fragments import COMMANDS, FRAGMENTS, MARK, SOURCES
 from docs_site.markdown import docstring, table
 from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, page_paths, pages
 from docs_site.proposals import read
@@ -174,6 +174,12 @@ def test_every_mark_has_an_end_and_every_part_is_used() -> None:
     found = [m[3] for m in MARK.finditer(text)]
     assert len(found) == len(re.findall("^<!--", text, re.M)) / 2
     assert set(found) == set(FRAGMENTS)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_files_that_stand_for_what_is_made_exist(name: str) -> None:
+    assert any(ROOT.glob(SOURCES[name].replace("{}", "*")))
+    assert name not in COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS.values())

@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cache
+from importlib import resources
 from pathlib import Path
 
 import suanzi as sz
@@ -49,6 +50,14 @@ MARK = re.compile(
     r"^(<!-- (made|kept): ([a-z-]+)((?: [\w+=.-]+)*) -->)\n(?:.*?\n)??(<!-- end: \3 -->)$",
     re.M | re.S,
 )
+
+
+def data_file(package: str, name: str) -> str:
+    """Return the path in the tree of a file of data of suanzi, which may be installed."""
+    home = Path(str(resources.files(f"suanzi.{package}")))
+    return (Path("src") / home.relative_to(Path(sz.__file__).parents[1]) / name).as_posix()
+
+
 COMMANDS = {
     "commands": "suanzi --help",
     "interfaces": "suanzi ops",
@@ -58,6 +67,21 @@ COMMANDS = {
     "standards": "suanzi standards",
 }
 """What shows the same in a terminal."""
+SOURCES = {
+    "errata": data_file("standard", "errata.toml"),
+    "proposals": "tools/docs_site/proposals.en.toml",
+    "other-names": data_file("standard", "other-names.txt"),
+    "findings": data_file("conformance.reports", "deviations/{}.toml"),
+    "atlas": data_file("site", "data/accuracy"),
+    "samples": data_file("site", "data/accuracy"),
+    "judged-outputs": data_file("site", "data/judge.json"),
+    "judged-softmax": data_file("site", "data/judge.json"),
+    "slower": "benchmarks/results",
+    "accelerators": "benchmarks/results/accelerators-nvidia-h200.json",
+    "judged-framework": "benchmarks/results/judge-{}.json",
+    "judged-triton": "benchmarks/results/judge-triton.json",
+}
+"""What else has the same, in the tree."""
 
 
 def fill(markdown: str, up: str) -> str:
@@ -90,6 +114,9 @@ def _note(name: str, arguments: list[str]) -> str:
     command = COMMANDS.get(name, "").format(" ".join(arguments)).strip()
     if command:
         return say("*Made with the site, by `.ci/site`; in a terminal, by `{}`.*", command)
+    source = SOURCES.get(name, "").format(*arguments)
+    if source:
+        return say("*Made with the site, by `.ci/site`, from `{}`.*", source)
     return say("*Made with the site, by `.ci/site`.*")
 
 
