@@ -14,10 +14,10 @@ not installed are left out; torch.compile and JAX compile until their seconds ar
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -31,6 +31,9 @@ import suanzi as sz
 from suanzi import nn
 from suanzi.torch.provider import register
 from suanzi.torch.tensor import from_torch
+
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+import records
 
 Wait = Callable[[Any], None]
 Library = tuple[Callable[..., Any], Wait, Any]
@@ -234,8 +237,7 @@ def main() -> None:
     print("\n".join(printed(table, names)))
     if options.out:
         facts = {"machine": described(options.device), "elements": options.elements}
-        text = json.dumps({**facts, "table": table}, indent=1) + "\n"
-        Path(options.out).write_text(text, "utf-8")
+        records.write(Path(options.out), {**facts, "table": table})
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ from typing import Any
 import suanzi as sz
 from suanzi.libraries.config import processor
 
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+import records
+
 HERE = Path(__file__).parent
 FILES = (
     "elementwise",
@@ -106,7 +109,7 @@ def write(path: Path, rows: list[dict[str, Any]], clock: str) -> None:
     kept: dict[tuple[str, ...], dict[str, Any]] = {}
     runs: list[dict[str, Any]] = []
     if path.exists():
-        old = json.loads(path.read_text("utf-8"))
+        old = records.read(path)
         if old["machine"] == machine():
             kept, runs = {key(row): row for row in old["rows"]}, old["runs"]
     runs.append(said)
@@ -114,11 +117,8 @@ def write(path: Path, rows: list[dict[str, Any]], clock: str) -> None:
     used = sorted({row["run"] for row in kept.values()})
     for row in kept.values():
         row["run"] = used.index(row["run"])
-    head = {"machine": machine(), "runs": [runs[i] for i in used]}
-    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in kept.values())
-    text = f'{json.dumps(head, ensure_ascii=False, indent=1)[:-2]},\n "rows": [\n{lines}\n]}}\n'
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, "utf-8")
+    found = {"machine": machine(), "runs": [runs[i] for i in used], "rows": [*kept.values()]}
+    records.write(path, found)
 
 
 def main() -> None:
@@ -145,7 +145,7 @@ def main() -> None:
     print(", ".join(f"{name} {found}" for name, found in versions().items()))  # of when it begins
     facts = machine()
     name = f"{facts['name']}-{facts['architecture']}-{facts['cores']}".lower()
-    path = chosen.output or HERE / "results" / f"{re.sub('[^a-z0-9]+', '-', name)}.json"
+    path = chosen.output or records.HOME / f"{re.sub('[^a-z0-9]+', '-', name)}.json"
     if chosen.fresh:
         path.unlink(missing_ok=True)
     rows: list[dict[str, Any]] = []

@@ -1,8 +1,8 @@
 """Fourteen outputs whose worth is known, and what every accuracy standard says of them.
 
     python benchmarks/judge_criteria.py                  # the table, made by running all of them
-    python benchmarks/judge_criteria.py --write          # renew judge_criteria.json as well, from
-                                                         # which tools/write_docs.py makes a page
+    python benchmarks/judge_criteria.py --write          # renew what the explorer shows as well,
+                                                         # from which a page of docs/ is made
 
 An output is written as a kernel would compute it, wrong ones with the mistake in their name. The
 row `suanzi` accepts what is within the bound that follows from the operator's definition
@@ -11,7 +11,6 @@ row `suanzi` accepts what is within the bound that follows from the operator's d
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import sys
@@ -29,11 +28,15 @@ from suanzi.criteria import accepts, every, holes
 from suanzi.criteria.formulas import EPSILON, Arithmetic, Operator, gelu_by_tanh
 from suanzi.criteria.formulas import OPERATORS as FORMULAS
 from suanzi.criteria.numbers import TF32, rounded, ulp
+from suanzi.site import DATA
 from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+import records
+
 Reals = NDArray[np.float64]
-FILE = Path(__file__).with_suffix(".json")
+FILE = DATA / "judge.json"
 WIDE, FLOAT32 = Arithmetic(), Arithmetic("float32")
 
 
@@ -300,5 +303,5 @@ if __name__ == "__main__":
     results = run()
     if "--write" in sys.argv:
         results["softmax"] = holes_of_softmax()
-        FILE.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        records.write(FILE, results)
     print(text(results))

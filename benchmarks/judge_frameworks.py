@@ -1,4 +1,4 @@
-"""Judge a framework's own operators on a CPU; results go to judge_jax.json or judge_torch.json.
+"""Judge a framework's own operators on a CPU; results go to results/judge-jax.json or -torch.json.
 
     python benchmarks/judge_frameworks.py jax --python ~/envs/jax/bin/python
     python benchmarks/judge_frameworks.py jax --table          # the file as a table
@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 import ast
-import json
 import platform
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+import records
 
 HERE = Path(__file__).parent
 FILES = {
@@ -55,9 +57,7 @@ def judge_one(framework: str, name: str, python: str, seconds: float, backward: 
         "operator": found.operator, "answer": found.answer,
         "cases": {dtype: f"{good} of {count}" for dtype, (good, count) in dtypes.items()},
         "findings": [{"code": f.code, "words": f.words[:400], "case": f.case} for f in codes[0]],
-        "largest_share": max((c.share or 0.0 for c in found.cases), default=None),
         "script": found.script if len(found.script) < 3000 else "",
-        "seconds": round(found.seconds, 1),
     }  # fmt: skip
 
 
@@ -92,10 +92,10 @@ def main() -> None:
     parser.add_argument("--backward", action="store_true")
     parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
-    path = HERE / f"judge_{arguments.framework}.json"
+    path = records.HOME / f"judge-{arguments.framework}.json"
     results: dict[str, Any] = {"operators": {}}
     if path.is_file():
-        results = json.loads(path.read_text("utf-8"))
+        results = records.read(path)
     if arguments.table:
         print(table(results))
         return
@@ -111,7 +111,7 @@ def main() -> None:
         except StatusError as error:
             found = {"operator": name, "answer": "not judged", "error": str(error)}
         results["operators"][shown] = found
-        path.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        records.write(path, results)
         print(
             f"{shown}: {found['answer']} {found.get('cases') or found.get('error', '')}", flush=True
         )

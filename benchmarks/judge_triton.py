@@ -1,4 +1,5 @@
-"""Judge Triton kernels of Liger-Kernel and FlagGems on a GPU; results go to judge_triton.json.
+"""Judge Triton kernels of Liger-Kernel and FlagGems on a GPU; results go to
+results/judge-triton.json.
 
     python benchmarks/judge_triton.py                    # what is not yet in the file
     python benchmarks/judge_triton.py --only liger_softmax --again
@@ -18,16 +19,18 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+import records
+
 HERE = Path(__file__).parent
 KERNELS = HERE / "judge_triton_kernels.py"
-RESULTS = HERE / "judge_triton.json"
+RESULTS = records.HOME / "judge-triton.json"
 ROWS = [(4, 7), (3, 129), (2, 1025)]
 CLASSES = [(5, 7), (3, 1025)]
 
@@ -132,12 +135,11 @@ def judge_one(row: Row, python: str, device: str, seconds: float) -> dict[str, A
         words = missing[0] if missing else "no case fits the kernel"
         return {"operator": said["operator"], "right": None, "error": words}
     return {
-        "operator": said["operator"], "backward": row.backward, "params": dict(row.params),
-        "right": {"right": True, "wrong": False}.get(said["answer"]), "judged": len(judged),
+        "operator": said["operator"],
+        "right": {"right": True, "wrong": False}.get(said["answer"]),
         "cases": {dtype: f"{good} of {count}" for dtype, (good, count) in dtypes.items()},
         "findings": said["findings"],
-        "largest_share": max((c["share"] or 0.0 for c in judged), default=None),
-        "script": said["script"] if len(said["script"]) < 4000 else "", "seconds": said["seconds"],
+        "script": said["script"] if len(said["script"]) < 4000 else "",
     }  # fmt: skip
 
 
@@ -147,7 +149,6 @@ def in_a_process(row: Row, arguments: argparse.Namespace) -> dict[str, Any]:
         sys.executable, __file__, "--one", row.name, "--python", arguments.python,
         "--device", arguments.device, "--seconds", str(arguments.seconds),
     ]  # fmt: skip
-    start = time.perf_counter()
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=5 * arguments.seconds + 30
@@ -159,7 +160,7 @@ def in_a_process(row: Row, arguments: argparse.Namespace) -> dict[str, Any]:
         words = (done.stderr.strip().splitlines() or ["no answer"])[-1]
         return {"operator": row.op, "right": None, "error": words[-500:]}
     found: dict[str, Any] = json.loads(lines[-1])
-    return {**found, "wall_seconds": round(time.perf_counter() - start, 1)}
+    return found
 
 
 def versions(python: str) -> dict[str, str]:
@@ -213,7 +214,7 @@ def main() -> None:
         return
     results: dict[str, Any] = {"kernels": {}}
     if arguments.results.is_file():
-        results = json.loads(arguments.results.read_text("utf-8"))
+        results = records.read(arguments.results)
     if arguments.table:
         print(table(results))
         return
@@ -227,7 +228,7 @@ def main() -> None:
         due = {pool.submit(in_a_process, row, arguments): row for row in wanted}
         for future, row in due.items():
             found = results["kernels"][row.name] = future.result()
-            arguments.results.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+            records.write(arguments.results, results)
             words = {True: "right", False: "WRONG", None: "not judged"}[found["right"]]
             print(f"{row.name}: {words} {found.get('cases') or found.get('error', '')}", flush=True)
 

@@ -2,8 +2,8 @@
 
     python benchmarks/judge_triton_by_hand.py            # on a GPU
 
-It is read beside judge_triton.json: who doubts a refusal sees here a result and the number it
-should be, with the error in units of the last place (0.5 is the best that rounding can do).
+It is read beside results/judge-triton.json: who doubts a refusal sees here a result and the number
+it should be, with the error in units of the last place (0.5 is the best that rounding can do).
 """
 
 # ruff: noqa: D103 - the names say it

@@ -143,7 +143,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if pythran is None or pythran.origin is None:
         pytest.skip("needs the headers of xsimd, which the package pythran brings")
     copy = tmp_path_factory.mktemp("tree")
-    for folder in ("atlas", "benchmarks", "docs", "native", "src", "tests", "tools"):
+    for folder in ("benchmarks", "docs", "native", "src", "tests", "tools"):
         unwanted = shutil.ignore_patterns("__pycache__", "test_new_operator.py")
         shutil.copytree(ROOT / folder, copy / folder, ignore=unwanted)
     shutil.copy(ROOT / "pyproject.toml", copy)
@@ -161,8 +161,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     headers = ["-isystem", str(Path(pythran.origin).parent), "loop.cpp"]
     subprocess.run([*command.split(), *headers], cwd=copy, check=True, capture_output=True)
     shutil.copy(copy / "tests" / "helpers" / "with_erf.py", copy / "src" / "sitecustomize.py")
-    for tool in ("write_names.py", "write_docs.py"):
-        run(copy, f"tools/{tool}")
+    for tool in (["write_names.py"], ["write_docs.py"], ["write_docs.py", "site"]):
+        run(copy, f"tools/{tool[0]}", *tool[1:])
     return copy
 
 
@@ -197,7 +197,7 @@ def test_it_is_in_every_form(tree: Path) -> None:
     assert "[0.0, 0.8427734375]" in said
     assert "False" not in said
     for page in ("explanations/judging.md", "reference/accuracy.md"):
-        assert "erf" in (tree / "docs" / "en" / page).read_text("utf-8")
+        assert "erf" in (tree / "site" / "en" / page).read_text("utf-8")
 
 
 def test_so_is_that_of_another_catalogue(tree: Path) -> None:

@@ -25,6 +25,7 @@ from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.summary import problem_of, said_problem
 from suanzi.errata import errata
 from suanzi.port.differences import questions
+from suanzi.site import DATA
 from suanzi.status import InvalidArgument
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
@@ -184,8 +185,8 @@ def _words() -> set[str]:
     for file in HOME.rglob("*"):
         if file.suffix in (".py", ".j2", ".js", ".txt", ".toml") and "_lang" not in file.parts:
             found |= set(LETTERS.findall(file.read_text("utf-8").lower()))
-    project = ROOT / "benchmarks" / "judge_criteria.json"
-    return found | set(LETTERS.findall(project.read_text("utf-8").lower()))
+    outputs = DATA / "judge.json"
+    return found | set(LETTERS.findall(outputs.read_text("utf-8").lower()))
 
 
 def _unused(texts: Iterable[str]) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from docs_site.fragments import fill
 from suanzi.conformance.judging.judge import CANN_THRESHOLDS
 from suanzi.conformance.truth.bounds import COMPLEX, REAL, bound
 
-PAGE = (Path(__file__).parents[2] / "docs/en/explanations/judging.md").read_text("utf-8")
+PATH = Path(__file__).parents[2] / "docs/en/explanations/judging.md"
+PAGE = fill(PATH.read_text("utf-8"), "../")
 
 
 def rows(first: str) -> list[list[str]]:

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 import suanzi as sz
+import write_site_data
 from explorer.questions import ASK, CLASSES, answer, questions
 from suanzi import site
+from suanzi.accuracy import accuracy as measure
 from suanzi.cli import main
 from suanzi.conformance.check import check
 from suanzi.conformance.reports.deviations import packaged
@@ -23,7 +25,6 @@ from suanzi.site.accuracy import accuracy
 from suanzi.site.words import label, translated, words
 from suanzi.standard import categories, interfaces
 
-ROOT = Path(__file__).parents[2]
 SOURCES = [p.read_text("utf-8") for p in (site.HOME / "page").iterdir() if p.suffix != ".css"]
 
 
@@ -124,7 +125,7 @@ def test_the_page_answers_as_the_engine_does(data: dict[str, Any], tmp_path: Pat
 
 
 def test_the_atlas_is_that_of_the_files(data: dict[str, Any]) -> None:
-    files = sorted((ROOT / "atlas").glob("*.json"))
+    files = sorted((site.DATA / "accuracy").glob("*.json"))
     shown = data["accuracy"]["subjects"]
     assert len(shown) == len(files)
     assert shown[0]["title"] == "suanzi"
@@ -132,12 +133,26 @@ def test_the_atlas_is_that_of_the_files(data: dict[str, Any]) -> None:
         facts = json.loads(file.read_text("utf-8"))
         (subject,) = accuracy([file])["subjects"]
         assert subject in shown
-        for row, there in zip(subject["rows"], facts["rows"], strict=True):
-            here = dict(zip(data["accuracy"]["columns"], row, strict=False))
-            assert (here["function"], here["dtype"]) == (there["function"], there["dtype"])
-            assert here.get("count", 0) == there.get("count", 0)
-            assert here.get("worst", 0) == pytest.approx(there.get("worst", 0), rel=1e-5)
-            assert here.get("worst_at", 0) == (there.get("worst_at") or 0)
+        assert subject["rows"] == facts["rows"]
+        assert data["accuracy"]["columns"] == facts["columns"]
+
+
+def test_a_report_is_stored_as_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = measure(functions=["exp"], dtypes=["float8_e5m2"], jobs=1)
+    file = tmp_path / "report.json"
+    file.write_text(report.to_json(), "utf-8")
+    monkeypatch.setattr(write_site_data, "DATA", tmp_path)
+    (there,) = accuracy([write_site_data.store(file)])["subjects"]
+    (shown,) = accuracy([], [file])["subjects"]
+    assert there == shown
+    here = dict(zip(accuracy([])["columns"], there["rows"][0], strict=False))
+    tally = report.rows[0].tally
+    assert (here["function"], here["dtype"], here["count"]) == ("exp", "float8_e5m2", tally.count)
+    assert here["worst"] == pytest.approx(tally.worst, rel=1e-5)
+    old = json.loads((tmp_path / "accuracy" / "suanzi-cpu.json").read_text("utf-8"))
+    (tmp_path / "old.json").write_text(json.dumps(old | {"columns": ["function"]}), "utf-8")
+    with pytest.raises(ValueError, match="earlier version"):
+        accuracy([tmp_path / "old.json"])
 
 
 def test_the_scoreboard_has_every_interface_and_deviation(data: dict[str, Any]) -> None:
@@ -154,7 +169,7 @@ def test_the_scoreboard_has_every_interface_and_deviation(data: dict[str, Any]) 
 
 
 def test_the_judge_table_is_that_of_the_file(data: dict[str, Any]) -> None:
-    file = json.loads((ROOT / "benchmarks" / "judge_criteria.json").read_text("utf-8"))
+    file = json.loads((site.DATA / "judge.json").read_text("utf-8"))
     found = data["judge"]
     assert found["rows"] == [[row["name"], row["said"]] for row in file["rows"]]
     for (_, said), row in zip(found["rows"], file["rows"], strict=True):
@@ -166,7 +181,8 @@ def test_the_judge_table_is_that_of_the_file(data: dict[str, Any]) -> None:
 
 
 def test_results_of_yours_are_added(tmp_path: Path) -> None:
-    mine = json.loads((ROOT / "atlas" / "numpy-cpu.json").read_text("utf-8"))
+    found = measure(functions=["exp"], dtypes=["float8_e5m2"], jobs=1)
+    mine = json.loads(found.to_json())
     mine["subject"] |= {"name": "mine", "title": "mine"}
     file, report = tmp_path / "mine.json", tmp_path / "report.json"
     file.write_text(json.dumps(mine))

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -16,8 +17,10 @@ from typing import Any
 
 import pytest
 
+import records
 from docs_site import gpu, speed
 from docs_site.words import speaking
+from suanzi import site
 
 ROOT = Path(__file__).parents[2]
 
@@ -154,11 +157,37 @@ def test_reasons_are_by_machine() -> None:
     assert speed.why(here, "riscv64") == "Not investigated"
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "results").glob("*.json")))
-def test_every_measured_row_has_a_category(path: Path) -> None:
-    rows = json.loads(path.read_text("utf-8")).get("rows", [])  # others measure no times
+@pytest.mark.parametrize("name", records.names())
+def test_every_measured_row_has_a_category(name: str) -> None:
+    rows = records.read(name).get("rows", [])  # others measure no times
     sorted_in = sum(len(speed.of(rows, pattern)) for pattern in speed.CATEGORIES)
     assert sorted_in == len(rows)
+
+
+STORED = [*records.HOME.glob("*.json"), *site.DATA.rglob("*.json")]
+
+
+@pytest.mark.parametrize("path", sorted(STORED), ids=lambda path: path.stem)
+def test_results_have_one_record_in_a_line(path: Path) -> None:
+    """Each file is what the one writer writes."""
+    text = path.read_text("utf-8")
+    assert text == records.text(json.loads(text)), f"{path}: write it with tools/records.py"
+
+
+def test_results_are_in_one_folder_and_not_installed() -> None:
+    others = [p for p in (ROOT / "benchmarks").rglob("*.json") if p.parent != records.HOME]
+    assert not others
+    text = (ROOT / "CMakeLists.txt").read_text("utf-8")
+    installed = re.findall(r"^ *install\((.*?)\)", text, re.M | re.S)
+    assert installed
+    assert not [one for one in installed if re.search("benchmarks|docs|tests", one)]
+
+
+@pytest.mark.parametrize("value", [1 / 3, [1 / 3, 2.0], {"a": {"b": 1e300, "c": None}}, {"a": []}])
+def test_what_is_written_is_read(value: Any, tmp_path: Path) -> None:
+    records.write(tmp_path / "x.json", {"found": value, "rows": [value, value]})
+    found = records.read(tmp_path / "x.json")
+    assert found == records.short({"found": value, "rows": [value, value]})
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")

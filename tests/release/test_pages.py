@@ -1,8 +1,10 @@
-"""Pages in two languages: each has its partner, with the same code, numbers, links and anchors."""
+"""Pages of the site in two languages: each has its partner, with the same code, numbers, links
+and anchors. What the tree lacks of them is made here."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from posixpath import join, normpath
@@ -11,20 +13,25 @@ import pytest
 
 from docs_site.markdown import slug
 from docs_site.words import LANGUAGES, chinese
+from write_docs import made, paths
 
 ROOT = Path(__file__).parents[2]
-PAGES = {
-    language: {
-        str(file.relative_to(ROOT / "docs" / language)): file.read_text("utf-8")
-        for file in sorted((ROOT / "docs" / language).rglob("*.md"))
-    }
-    for language in LANGUAGES
-}
-BOTH = [path for path in PAGES["en"] if path in PAGES["zh"]]
+PATHS = {language: paths(language) for language in LANGUAGES}
+BOTH = [path for path in PATHS["en"] if path in PATHS["zh"]]
 FENCE = re.compile(r"^( *)```(.*?)^\1```$", re.M | re.S)
-MADE = re.compile(r"^<!-- made: .*?^<!-- end: [a-z-]+ -->$", re.M | re.S)
+MADE = re.compile(r"^<!-- (?:made|kept): .*?^<!-- end: [a-z-]+ -->$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MANUAL = ("http:", "https:", "mailto:")
+
+
+@cache
+def site() -> dict[str, str]:
+    """Return every page by its language and path."""
+    return made()
+
+
+def page(language: str, path: str) -> str:
+    return site()[f"{language}/{path}"]
 
 
 def plain(markdown: str) -> str:
@@ -60,7 +67,8 @@ def links(markdown: str) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_links_lead_somewhere(language: str) -> None:
-    pages, folder = PAGES[language], ROOT / "docs" / language
+    pages = {path: page(language, path) for path in PATHS[language]}
+    pictures = {f"img/{one.name}" for one in (ROOT / "docs" / language / "img").iterdir()}
     there_are = {path: set(anchors(text)) for path, text in pages.items()}
     for path, text in pages.items():
         for target in LINK.findall(plain(text)):
@@ -68,13 +76,14 @@ def test_links_lead_somewhere(language: str) -> None:
                 continue
             file, _, anchor = target.partition("#")
             there = normpath(join(path, "..", file)) if file else path
-            assert (folder / there).is_file(), f"{path}: {target}"
             assert not there.startswith(".."), f"{path}: {target} leaves the site"
+            assert there in pages or there in pictures, f"{path}: {target}"
             assert not anchor or anchor in there_are[there], f"{path}: {target}"
 
 
 def test_every_page_has_its_partner() -> None:
-    assert list(PAGES["en"]) == list(PAGES["zh"])
+    assert PATHS["en"] == PATHS["zh"]
+    assert sorted(site()) == sorted(f"{lang}/{path}" for lang in LANGUAGES for path in BOTH)
 
 
 def test_every_text_has_its_partner() -> None:
@@ -90,13 +99,13 @@ def names(markdown: str) -> list[set[str]]:
 @pytest.mark.parametrize("path", BOTH)
 def test_no_section_lacks_a_name(path: str) -> None:
     """A sentence that is left out shows, and a name that is spelt otherwise."""
-    for english, other in zip(names(PAGES["en"][path]), names(PAGES["zh"][path]), strict=True):
+    for english, other in zip(names(page("en", path)), names(page("zh", path)), strict=True):
         assert not english - other
 
 
 @pytest.mark.parametrize("path", BOTH)
 def test_partners_agree(path: str) -> None:
-    english, other = PAGES["en"][path], PAGES["zh"][path]
+    english, other = page("en", path), page("zh", path)
     assert anchors(other) == anchors(english)
     for one, two in zip(blocks(english), blocks(other), strict=True):
         assert same_code(one, two), two
@@ -124,14 +133,14 @@ def leaves(nav: object, depth: int = 0) -> list[tuple[int, str]]:
 def test_the_menus_are_the_same_and_have_every_page_once() -> None:
     english, other = leaves(menu("mkdocs.yml")), leaves(menu("mkdocs.zh.yml"))
     assert english == other
-    assert sorted(path for _, path in english) == sorted(PAGES["en"])
+    assert sorted(path for _, path in english) == PATHS["en"]
     assert max(depth for depth, _ in english) <= 3
 
 
-@pytest.mark.parametrize("path", sorted(PAGES["zh"]))
+@pytest.mark.parametrize("path", PATHS["zh"])
 def test_no_line_ends_where_chinese_has_no_space(path: str) -> None:
     """Browsers show the end of a line as a space."""
-    lines = plain(PAGES["zh"][path]).splitlines()
+    lines = plain(page("zh", path)).splitlines()
     begins = re.compile(r"[*_\[]*[\u3001-\u303f\u4e00-\u9fff\uff01-\uff5e]")
     ends = re.compile(r"[\u3001-\u303f\u4e00-\u9fff\uff01-\uff5e][*_)]*$")
     for line, following in pairwise(lines):

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
+import shutil
+import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import suanzi as sz
-from docs_site.fragments import FRAGMENTS, MARK
+from docs_site import words
+from docs_site.fragments import COMMANDS, FRAGMENTS, MARK, SOURCES
 from docs_site.markdown import docstring, table
-from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, pages
+from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, page_paths, pages
 from docs_site.proposals import read
-from docs_site.words import LANGUAGES, missing
+from docs_site.words import LANGUAGES, missing, say, speaking
+from suanzi.cli import app
 from suanzi.errata import errata
 from suanzi.registry import REGISTRY
 from suanzi.standard import categories, interfaces
-from write_docs import written
+from write_docs import kept, made, main, paths
 
 ROOT = Path(__file__).parents[2]
 ENGLISH = ROOT / "docs" / "en"
 MADE = pages()
-SLOWER = ROOT / "benchmarks" / "notes" / "slower.md"
 CATEGORY_PAGES = [page_of(category) for category in TITLES]
 
 
+@cache
+def site() -> dict[str, str]:
+    return made()
+
+
 def page(path: str) -> str:
-    return (ENGLISH / path).read_text("utf-8")
+    return site()[f"en/{path}"]
 
 
 def headings(markdown: str, level: str = "#+") -> list[str]:
@@ -39,7 +49,8 @@ def headings(markdown: str, level: str = "#+") -> list[str]:
 def test_there_is_a_page_for_each_category() -> None:
     assert set(TITLES) == {one.category for one in interfaces().values()}
     models = {f"reference/nn/{name}.md" for name in categories("nn").values()}
-    assert set(MADE) == {INDEX, MINIMAL_SET, *CATEGORY_PAGES, *models}
+    assert set(MADE) == {*CATEGORY_PAGES, *models}
+    assert set(page_paths()) == set(MADE)
 
 
 def test_every_interface_is_on_exactly_one_page() -> None:
@@ -81,9 +92,9 @@ def test_an_interface_that_is_not_declared_says_so(name: str) -> None:
 
 
 def test_the_index_and_the_minimal_set_are_complete() -> None:
-    listed = re.findall(r"^\| 7\.2\.[\d.]+ \| \[`(\w+)`\]", MADE[INDEX], re.M)
+    listed = re.findall(r"^\| 7\.2\.[\d.]+ \| \[`(\w+)`\]", page(INDEX), re.M)
     assert listed == list(interfaces())
-    numbered = re.findall(r"^\| \d+ \| 7\.2\.[\d.]+ \| \[`(\w+)`\]", MADE[MINIMAL_SET], re.M)
+    numbered = re.findall(r"^\| \d+ \| 7\.2\.[\d.]+ \| \[`(\w+)`\]", page(MINIMAL_SET), re.M)
     assert numbered == [one.name for one in interfaces().values() if one.minimal]
     assert len(numbered) == 77
 
@@ -116,20 +127,65 @@ def test_a_porting_guide_lists_every_difference(target: str) -> None:
     assert rows == len(found.differences)
 
 
-def test_what_is_generated_is_current() -> None:
-    for path, text in written().items():
+def test_what_the_tree_keeps_is_current_and_short() -> None:
+    for path, text in kept().items():
         assert path.read_text("utf-8") == text, f"{path}: run python tools/write_docs.py"
-    assert not missing  # texts without Chinese
+        for mark in MARK.finditer(text):
+            assert mark[0].count("\n") < (60 if mark[2] == "kept" else 5), f"{path}: {mark[1]}"
+
+
+def test_every_text_has_its_chinese() -> None:
+    site()
+    assert not missing
+
+
+def test_a_text_without_chinese_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = words.chinese()
+    monkeypatch.setattr(words, "chinese", lambda: known | {"clause": ""})
+    monkeypatch.setattr("write_docs.renew", lambda: say("clause"))
+    monkeypatch.setattr("sys.argv", ["write_docs.py"])
+    with speaking("zh"):
+        assert main() == 1
+    assert "'clause'" in capsys.readouterr().err
+    missing.clear()
+    assert main() == 0
+
+
+def test_no_page_that_a_tool_writes_whole_is_in_the_tree() -> None:
+    for language in LANGUAGES:
+        assert set(page_paths()) <= set(paths(language))
+        assert not [path for path in page_paths() if (ROOT / "docs" / language / path).exists()]
+
+
+def test_what_is_made_is_ignored_by_git() -> None:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a checkout of Git")
+    for path in ("build/docs/en/index.md", "build/site/en/index.html"):
+        done = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT, check=False)
+        assert done.returncode == 0, path
 
 
 def test_every_mark_has_an_end_and_every_part_is_used() -> None:
     text = "\n".join(
-        file.read_text("utf-8")
-        for file in (*ENGLISH.rglob("*.md"), *ROOT.glob("README*.md"), SLOWER)
+        file.read_text("utf-8") for file in (*ENGLISH.rglob("*.md"), *ROOT.glob("README*.md"))
     )
-    found = [m[2] for m in MARK.finditer(text)]
+    found = [m[3] for m in MARK.finditer(text)]
     assert len(found) == len(re.findall("^<!--", text, re.M)) / 2
     assert set(found) == set(FRAGMENTS)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_files_that_stand_for_what_is_made_exist(name: str) -> None:
+    assert any(ROOT.glob(SOURCES[name].replace("{}", "*")))
+    assert name not in COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS.values())
+def test_commands_that_stand_for_what_is_made_exist(command: str) -> None:
+    words_of_it = shlex.split(command.replace("{}", "torch cann"))[1:]
+    app.parse_args(words_of_it, exit_on_error=False, print_error=False)
 
 
 def test_what_is_generated_leads_to_the_reference() -> None:

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from docs_site.words import LANGUAGES
+from write_docs import paths
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,9 +53,8 @@ def test_every_page_is_there_and_every_link_leads_somewhere(site: Path) -> None:
         parsed[file] = page = Links()
         page.feed(file.read_text("utf-8"))
     for language in LANGUAGES:
-        for page_file in (ROOT / "docs" / language).rglob("*.md"):
-            path = page_file.relative_to(ROOT / "docs").with_suffix(".html")
-            assert site / path in parsed
+        for path in paths(language):
+            assert site / language / Path(path).with_suffix(".html") in parsed
     for file, page in parsed.items():
         for target in (*page.links, *page.loads):
             parts = urlsplit(target)

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from docs_site.words import LANGUAGES
+from write_docs import paths
 
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: the extra `docs-test`"
@@ -32,9 +33,9 @@ pytestmark = [
 PICTURES = os.environ.get("SUANZI_SCREENSHOTS")
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 PAGES = [
-    file.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+    f"{language}/{path.removesuffix('.md')}.html"
     for language in LANGUAGES
-    for file in sorted((ROOT / "docs" / language).rglob("*.md"))
+    for path in paths(language)
 ]
 LOOKED_AT = (
     "index", "tutorials/start", "tutorials/low-precision", "guides/porting/cann",

@@ -1,41 +1,42 @@
-"""The tables of accuracy, from the results in ``atlas/``."""
+"""The tables of accuracy, from the results that the explorer shows."""
 
 from __future__ import annotations
 
-import json
-import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+import records
 from docs_site.words import say
 from suanzi.accuracy.functions import FUNCTIONS
 from suanzi.accuracy.samples import SAMPLED
+from suanzi.site import DATA
 
-HOME = Path(__file__).parents[2] / "atlas"
-_TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "paddle": "Paddle",
-           "mindspore": "MindSpore", "openvino": "OpenVINO"}  # fmt: skip
+HOME = DATA / "accuracy"
 
 
 @cache
 def _results() -> list[dict[str, Any]]:
-    found = [json.loads(path.read_text("utf-8")) for path in sorted(HOME.glob("*.json"))]
-    return sorted(found, key=lambda one: (one["subject"]["name"] != "suanzi", _title(one)))
+    found = [records.read(path) for path in sorted(HOME.glob("*.json"))]
+    return sorted(found, key=lambda one: (one["title"] != "suanzi", _title(one)))
 
 
 def _title(one: dict[str, Any]) -> str:
-    subject = one["subject"]
-    name = _TITLES.get(subject["name"], subject["name"])
-    on = say(" on {}", subject["device"]) if subject["device"] else ""
-    return f"{name} {re.split('[+-]', subject['version'])[0]}{on}"
+    on = say(" on {}", one["on"]) if one["on"] else ""
+    return f"{one['title']} {one['version']}{on}"
+
+
+def measured(one: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a backend that have a result."""
+    rows = [dict(zip(one["columns"], row, strict=False)) for row in one["rows"]]
+    return [row for row in rows if not row.get("missing")]
 
 
 def atlas(dtype: str) -> str:
     """Return the largest error of every function in a dtype, by backend."""
     cells: dict[str, dict[str, str]] = {}
     for one in _results():
-        for row in one["rows"]:
-            if row["dtype"] == dtype and "worst" in row:
+        for row in measured(one):
+            if row["dtype"] == dtype:
                 cells.setdefault(_title(one), {})[row["function"]] = _cell(row)
     lines = [[say("function"), *cells], ["---"] * (len(cells) + 1)]
     for name in FUNCTIONS:
@@ -49,10 +50,10 @@ def samples(dtype: str) -> str:
     """Return the errors of sums, softmax and norms on long rows, by backend."""
     cells: dict[str, dict[str, str]] = {}
     for one in _results():
-        for row in one["rows"]:
-            if row["dtype"] == dtype and row.get("cases"):
-                longest = max(case["length"] for case in row["cases"])
-                some = [case["worst"] for case in row["cases"] if case["length"] == longest]
+        for row in measured(one):
+            if row["dtype"] == dtype and row.get("curve"):
+                longest = max(length for length, _, _ in row["curve"])
+                some = [worst for length, _, worst in row["curve"] if length == longest]
                 text = ", ".join(f"{worst:.2g}" for worst in some)
                 cells.setdefault(_title(one), {})[row["function"]] = text
     lines = [[say("function"), say("conditions"), *cells], ["---"] * (len(cells) + 2)]
@@ -65,7 +66,7 @@ def samples(dtype: str) -> str:
 
 
 def _cell(row: dict[str, Any]) -> str:
-    worst = row["worst"]
+    worst = float(row.get("worst", 0))
     text = f"{worst:.5g}" if 0.5 < worst < 0.501 else f"{worst:.3g}"
-    marks = [word for name, word in (("wrong_special", "s"), ("flushed", "f")) if row[name]]
+    marks = [word for name, word in (("wrong_special", "s"), ("flushed", "f")) if row.get(name)]
     return text + (f" ({', '.join(marks)})" if marks else "")

@@ -1,6 +1,7 @@
 """What stands in READMEs and docs/ between ``<!-- made: NAME ARGUMENTS -->`` and its end.
 
-Pages of docs/ link the interfaces that tables name to the reference; READMEs do not.
+The tree keeps what is marked ``kept:``; what is marked ``made:`` is on the site alone. Pages of the
+site link the interfaces that tables name to the reference; those of the tree do not.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 import suanzi as sz
@@ -16,7 +19,14 @@ from docs_site.atlas import atlas, samples
 from docs_site.gpu import accelerators, behind
 from docs_site.judged import judged_framework, judged_operators, judged_triton
 from docs_site.markdown import anchored, code, fenced, table
-from docs_site.operators import TITLES, accuracy, linked, members
+from docs_site.operators import (
+    TITLES,
+    accuracy,
+    all_interfaces,
+    linked,
+    members,
+    minimal_set,
+)
 from docs_site.proposals import proposals
 from docs_site.speed import brief, slower, summary
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
@@ -37,20 +47,77 @@ ERRATA = "../../explanations/errata.md"
 GUIDES = Path(__file__).parent.parent.parent / "docs" / "en" / "guides" / "operators"
 
 MARK = re.compile(
-    r"^(<!-- made: ([a-z-]+)((?: [\w+=.-]+)*) -->)\n(?:.*?\n)??(<!-- end: \2 -->)$", re.M | re.S
+    r"^(<!-- (made|kept): ([a-z-]+)((?: [\w+=.-]+)*) -->)\n(?:.*?\n)??(<!-- end: \3 -->)$",
+    re.M | re.S,
 )
 
 
-def fill(markdown: str, up: str | None = None) -> str:
+def data_file(package: str, name: str) -> str:
+    """Return the path in the tree of a file of data of suanzi, which may be installed."""
+    home = Path(str(resources.files(f"suanzi.{package}")))
+    return (Path("src") / home.relative_to(Path(sz.__file__).parents[1]) / name).as_posix()
+
+
+COMMANDS = {
+    "commands": "suanzi --help",
+    "interfaces": "suanzi ops",
+    "dtypes": "suanzi dtypes",
+    "tables": "suanzi table torch",
+    "diff": "suanzi diff {}",
+    "standards": "suanzi standards",
+}
+"""What shows the same in a terminal."""
+SOURCES = {
+    "errata": data_file("standard", "errata.toml"),
+    "proposals": "tools/docs_site/proposals.en.toml",
+    "other-names": data_file("standard", "other-names.txt"),
+    "findings": data_file("conformance.reports", "deviations/{}.toml"),
+    "atlas": data_file("site", "data/accuracy"),
+    "samples": data_file("site", "data/accuracy"),
+    "judged-outputs": data_file("site", "data/judge.json"),
+    "judged-softmax": data_file("site", "data/judge.json"),
+    "slower": "benchmarks/results",
+    "accelerators": "benchmarks/results/accelerators-nvidia-h200.json",
+    "judged-framework": "benchmarks/results/judge-{}.json",
+    "judged-triton": "benchmarks/results/judge-triton.json",
+}
+"""What else has the same, in the tree."""
+
+
+def fill(markdown: str, up: str) -> str:
     """Return a page with what its marks stand for; `up` leads to the folder of its language."""
 
-    def made(mark: re.Match[str]) -> str:
-        text = FRAGMENTS[mark[2]](*mark[3].split())
-        if up is not None and mark[2] != "commands":
-            text = linked(text, up)
-        return f"{mark[1]}\n\n{text}\n\n{mark[4]}"
+    def filled(mark: re.Match[str]) -> str:
+        text = FRAGMENTS[mark[3]](*mark[4].split())
+        return _between(mark, text if mark[3] == "commands" else linked(text, up))
 
-    return MARK.sub(made, markdown)
+    return MARK.sub(filled, markdown)
+
+
+def shortened(markdown: str) -> str:
+    """Return a page as the tree has it: parts that are made with the site are one line."""
+
+    def filled(mark: re.Match[str]) -> str:
+        if mark[2] == "kept":
+            return _between(mark, FRAGMENTS[mark[3]](*mark[4].split()))
+        return _between(mark, _note(mark[3], mark[4].split()))
+
+    return MARK.sub(filled, markdown)
+
+
+def _between(mark: re.Match[str], text: str) -> str:
+    return f"{mark[1]}\n\n{text}\n\n{mark[5]}"
+
+
+def _note(name: str, arguments: list[str]) -> str:
+    """Return what stands where a part is made with the site."""
+    command = COMMANDS.get(name, "").format(" ".join(arguments)).strip()
+    if command:
+        return say("*Made with the site, by `.ci/site`; in a terminal, by `{}`.*", command)
+    source = SOURCES.get(name, "").format(*arguments)
+    if source:
+        return say("*Made with the site, by `.ci/site`, from `{}`.*", source)
+    return say("*Made with the site, by `.ci/site`.*")
 
 
 def all_errata() -> str:
@@ -105,19 +172,27 @@ def _where(erratum: Erratum) -> str:
 
 
 def all_categories() -> str:
-    """Return the interfaces by category, with the guides of docs/en/guides/operators."""
+    """Return the interfaces by category, with their guides, for reference/operators/index.md."""
+    every = list(interfaces().values())
+    there = sum(one.name in REGISTRY for one in every)
+    backward = sum(one.backward_of is not None for one in every)
+    counted = say(
+        "The {} interfaces of the standard, {} forward and {} backward; {} are declared.",
+        len(every), len(every) - backward, backward, there,
+    )  # fmt: skip
     rows = []
     for category, title in TITLES.items():
         found = members(category)
         name = category.replace(" ", "_")
         guides = sorted(p.stem for p in GUIDES.glob("*.md") if f"{p.stem}_".startswith(f"{name}_"))
         said = ", ".join(
-            f"[{say(guide.removeprefix(name).strip('_') or 'guide')}]({guide}.md)"
+            f"[{say(guide.removeprefix(name).strip('_') or 'guide')}]"
+            f"(../../guides/operators/{guide}.md)"
             for guide in guides
         )
         rows.append((found[0].category_clause, say(title), said, code(one.name for one in found)))
     head = ("clause", "category", "guide", "interfaces")
-    return table(tuple(map(say, head)), rows)
+    return f"{counted}\n\n{table(tuple(map(say, head)), rows)}"
 
 
 def errata_kinds() -> str:
@@ -167,14 +242,20 @@ def difference_matrix() -> str:
     names = ("cann", "mindspore", "paddle", "openvino", "torch", "numpy", "jax")
     rows = []
     for a in names:
-        cells = []
-        for b in names:
-            found = sz.diff(a, b)
-            shape = next(iter(found.compared))
-            different = len(found.of_shape(shape))
-            cells.append("" if a == b else say("{} of {}", different, found.compared[shape]))
+        counts = (_different(*sorted((a, b))) for b in names)
+        cells = (say("{} of {}", *found) if found[0] else "" for found in counts)
         rows.append((f"`{a}`", *cells))
     return table(("", *(f"`{name}`" for name in names)), rows)
+
+
+@cache
+def _different(a: str, b: str) -> tuple[int, int]:
+    """Return how many pairs of tensors two rule sets answer differently, and of how many."""
+    if a == b:
+        return 0, 0
+    found = sz.diff(a, b)
+    shape = next(iter(found.compared))
+    return len(found.of_shape(shape)), found.compared[shape]
 
 
 def _pairs(found: Diff, shape: str) -> str:
@@ -284,12 +365,15 @@ def model_categories(of: str = "nn") -> str:
         found = members(category, of)
         forward = [one for one in found if not one.backward_of]
         names = ", ".join(f"`{one.name}`" for one in forward)
-        rows.append((clause, say(category), names, str(len(found) - len(forward))))
-    return table(tuple(map(say, ("clause", "category", "operators", "backward"))), rows)
+        guide = f"[{say('guide')}](../../guides/{of}/{category.replace(' ', '-')}.md)"
+        rows.append((clause, say(category), guide, names, str(len(found) - len(forward))))
+    return table(tuple(map(say, ("clause", "category", "guide", "operators", "backward"))), rows)
 
 
 FRAGMENTS: dict[str, Callable[..., str]] = {
     "categories": all_categories,
+    "interfaces": all_interfaces,
+    "minimal-set": minimal_set,
     "errata": all_errata,
     "proposals": proposals,
     "commands": lookup.commands,

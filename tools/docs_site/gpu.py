@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
 from typing import Any
 
+import records
 from docs_site.markdown import table
-from docs_site.speed import BENCHMARKS
 from docs_site.words import say
 
 Row = dict[str, Any]
 
-RESULTS = BENCHMARKS / "results" / "accelerators-nvidia-h200.json"
+RESULTS = "accelerators-nvidia-h200"
 LIBRARIES = ("suanzi", "torch", "torch.compile", "cupy", "jax")
 GROUPS = {
     "calls": "call: ",
@@ -58,7 +57,7 @@ REASONS = {
 @cache
 def rows() -> dict[str, Row]:
     """Return the rows by name."""
-    found: dict[str, Row] = json.loads(RESULTS.read_text("utf-8"))["table"]
+    found: dict[str, Row] = records.read(RESULTS)["table"]
     return found
 
 

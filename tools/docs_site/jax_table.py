@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
-HOME = Path(__file__).parents[2] / "atlas"
+import records
+from docs_site import atlas
+
 DTYPES = ("bfloat16", "float16", "float32")
 COLUMNS = (("jax-cpu", "CPU"), ("jax-cuda", "GPU"))
 FILES = {title: file for file, title in COLUMNS}
@@ -67,8 +67,8 @@ def published() -> dict[tuple[str, str, str], tuple[float, float]]:
 
 def measured(file: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the rows of a report by dtype and function."""
-    data = json.loads((HOME / f"{file}.json").read_text("utf-8"))
-    return {(r["dtype"], r["function"]): r for r in data["rows"] if "worst" in r}
+    rows = atlas.measured(records.read(atlas.HOME / f"{file}.json"))
+    return {(r["dtype"], r["function"]): r for r in rows}
 
 
 def bound(worst: float) -> float:

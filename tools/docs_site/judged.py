@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
+import records
 from docs_site.markdown import code, table
 from docs_site.words import say
 from suanzi.judgement.cases import calls_of
@@ -13,8 +12,6 @@ from suanzi.judgement.given import has_truth
 from suanzi.standard import interfaces
 from suanzi.truth import definitions, plain_truths
 from suanzi.truth.standard import WITHOUT
-
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def judged_operators() -> str:
@@ -40,13 +37,9 @@ def _names(names: list[str]) -> str:
     return f"{len(names)}: " + ", ".join(f"`{name}`" for name in names)
 
 
-def _read(name: str) -> Any:
-    return json.loads((BENCHMARKS / f"judge_{name}.json").read_text("utf-8"))
-
-
 def judged_framework(name: str) -> str:
     """Return which operators of a framework are right, and what is wrong with the others."""
-    found = _read(name)["operators"]
+    found = records.read(f"judge-{name}")["operators"]
     right = [n for n, one in found.items() if one["answer"] == "right"]
     rows = [
         (f"`{n}`", _cases(one), _words(one)) for n, one in found.items() if one["answer"] == "wrong"
@@ -60,7 +53,7 @@ def judged_framework(name: str) -> str:
 
 def judged_triton() -> str:
     """Return what the judge says of Triton kernels on a GPU."""
-    found = _read("triton")["kernels"]
+    found = records.read("judge-triton")["kernels"]
     right = [n for n, one in found.items() if one["right"]]
     rows = [(f"`{n}`", _cases(one), _words(one)) for n, one in found.items() if not one["right"]]
     first = say("**Right** ({}): {}.", len(right), code(right))
@@ -76,7 +69,7 @@ def _cases(one: Any) -> str:
 
 
 def _words(one: Any) -> str:
-    found = [f for f in one["findings"] if not f["code"].startswith("JD5")]
+    found = [f for f in one.get("findings", ()) if not f["code"].startswith("JD5")]
     if not found:
         return ""
     words = " ".join(str(found[0]["words"]).replace("`", "'").split())

@@ -58,6 +58,7 @@ def _default(value: object) -> str:
 def dtypes() -> str:
     """Return every dtype with its limits, and what others call it."""
     parts = []
+    of_rules = {name: set(sz.table(name).dtypes) for name in sz.rule_sets()}
     for one in DTYPES:
         info = sz.finfo(one) if one.exponent_bits else sz.iinfo(one)
         rows = [
@@ -71,7 +72,7 @@ def dtypes() -> str:
             name = document_name(one, document)
             if name != one.name:
                 rows.append((say("name in {}", document), f"`{name}`"))
-        rules = [rules for rules in sz.rule_sets() if one in sz.table(rules).dtypes]
+        rules = [name for name, known in of_rules.items() if one in known]
         if rules:
             rows.append((say("rule sets"), code(rules)))
         parts.append(f"## {one.name}\n\n{table((say('fact'), say('value')), rows)}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from docs_site.markdown import anchored, code, docstring, fenced, table
@@ -77,13 +77,21 @@ def linked(markdown: str, up: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Return every page of the reference by its path."""
-    made = {INDEX: _index(), MINIMAL_SET: _minimal_set()}
+    """Return the page of every category by its path."""
+    return {page_of(category, of): _category_page(category, of) for of, category in _all()}
+
+
+def page_paths() -> list[str]:
+    """Return the paths of those pages."""
+    return [page_of(category, of) for of, category in _all()]
+
+
+def _all() -> Iterator[tuple[str, str]]:
+    """Yield every category with its catalogue."""
     for of in catalogues():
         catalogue(of).load()
         for category in categories(of).values():
-            made[page_of(category, of)] = _category_page(category, of)
-    return made
+            yield of, category
 
 
 def members(category: str, of: str = STANDARD) -> list[Interface]:
@@ -250,39 +258,20 @@ def _errata_links(found: Iterable[Erratum]) -> str:
     return ", ".join(f"[{one.id}](../../explanations/errata.md#{one.id.lower()})" for one in found)
 
 
-def _index() -> str:
-    every = list(interfaces().values())
-    there = sum(one.name in REGISTRY for one in every)
-    backward = sum(one.backward_of is not None for one in every)
-    parts = [
-        anchored("#", "All interfaces"),
-        say(
-            "The {} interfaces of the standard, {} forward and {} backward; {} are declared. These "
-            "pages are generated from the declarations and from the standard's data.",
-            len(every), len(every) - backward, backward, there,
-        ),
-        say(
-            "Each entry has the call in Python, which raises, and in the "
-            "[standard's form](../../guides/interface.md), which returns a status. *Statuses* are "
-            "those that the clause lists ([Errors](../../guides/operators/index.md#errors) has the "
-            "exceptions that carry them); a missing or destroyed tensor is `UNINITIALIZED_OBJECT` "
-            "in every one. *Dtypes* are those it computes in; operands of others are promoted to "
-            "them where the [rule set in force](../../explanations/promotion.md) does so. "
-            "*Accuracy* is explained [on its own page](../../explanations/accuracy.md). Examples "
-            "assume `import suanzi as sz`."
-        ),
-        say("The [minimal set](minimal-set.md) is what every implementation must have."),
-    ]  # fmt: skip
+def all_interfaces() -> str:
+    """Return what each interface of the standard does, by category, for INDEX."""
+    parts = []
     for category, title in TITLES.items():
         found = members(category)
         name = page_of(category).rpartition("/")[2]
         parts.append(anchored("##", title))
         parts.append(f"{found[0].category_clause}{say(', ')}[{say(title)}]({name})")
         parts.append(_overview(found))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
 
 
-def _minimal_set() -> str:
+def minimal_set() -> str:
+    """Return the interfaces that every implementation must have, for reference/operators."""
     found = [one for one in interfaces().values() if one.minimal]
     rows = [
         (
@@ -294,10 +283,4 @@ def _minimal_set() -> str:
         )
         for number, one in enumerate(found, 1)
     ]
-    said = say(
-        "Clause 7.3 and Table 154 name the {} interfaces that every implementation must have. See "
-        "[E05](../../explanations/errata.md#e05) for their backward interfaces.",
-        len(found),
-    )
-    head = ("", say("clause"), say("name"), say("C name"), say("declared"))
-    return f"{anchored('#', 'The minimal set')}\n\n{said}\n\n{table(head, rows)}\n"
+    return table(("", say("clause"), say("name"), say("C name"), say("declared")), rows)

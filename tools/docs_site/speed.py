@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import records
 from docs_site.markdown import table
 from docs_site.words import language as language_now
 from docs_site.words import say
 from suanzi._toml import tomllib
 
-BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
+REASONS = Path(__file__).parents[2] / "benchmarks" / "reasons.toml"
 
 Row = dict[str, Any]
 
@@ -79,8 +80,7 @@ WORDS = {
 
 def results() -> list[dict[str, Any]]:
     """Return the speed of operators, machine by machine; other results have no rows."""
-    files = sorted((BENCHMARKS / "results").glob("*.json"))
-    found = [json.loads(path.read_text("utf-8")) for path in files]
+    found = map(records.read, records.names())
     return [one for one in found if "rows" in one]
 
 
@@ -229,12 +229,17 @@ def slower() -> str:
 
 def why(row: Row, architecture: str) -> str:
     """Return the reason that reasons.toml has for a row."""
-    text = (BENCHMARKS / "reasons.toml").read_text("utf-8")
-    for reason in tomllib.loads(text)["reason"]:
+    for reason in _reasons():
         where = f"{row['file']}/{row['group']}: {row['case']}"
         if architecture in reason.get("on", architecture) and re.search(reason["rows"], where):
             return str(reason["why"])
     return "Not investigated"
+
+
+@cache
+def _reasons() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(REASONS.read_text("utf-8"))["reason"]
+    return found
 
 
 def _time(ns: float) -> str:

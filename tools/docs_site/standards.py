@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
+import records
 from docs_site.markdown import table
 from docs_site.words import say
 from suanzi.criteria import Criterion, criterion, every, names
+from suanzi.site import DATA
 
-RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "judge_criteria.json"
 KINDS = {
     "zeros": "zeros",
     "the last 38 columns unwritten": "38 columns unwritten",
@@ -22,7 +21,7 @@ KINDS = {
 
 
 def _results() -> Any:
-    return json.loads(RESULTS.read_text("utf-8"))
+    return records.read(DATA / "judge.json")
 
 
 def judged_outputs() -> str:

@@ -4,10 +4,11 @@ One HTML file, made from the project's data, that needs no server and loads noth
 
 ``promotion``    rule sets, layer by layer, as the engine applies them
 ``accuracy``     results of `suanzi accuracy`
-``conformance``  results of `suanzi check`, condensed in ``scores/``
+``conformance``  results of `suanzi check`
 ``judge``        accuracy standards of others
 ``words``        English and Chinese
 ``page/``        the template, the style and the scripts
+``data/``        the results that it shows, as `tools/write_site_data.py` stores them
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from suanzi.site.words import label, words
 from suanzi.status import InvalidArgument
 
 HOME = Path(__file__).parent
+DATA = HOME / "data"
 FILE = "index.html"
 _SCRIPTS = ("promote.js", "parts.js", "promotion.js", "accuracy.js", "conformance.js", "judge.js",
             "main.js")  # fmt: skip
@@ -45,11 +47,9 @@ def html(
         "version": __version__,
         "words": words(),
         "promotion": promotion(),
-        "accuracy": accuracy([*sorted(_project("atlas").glob("*.json")), *map(Path, results)]),
-        "conformance": conformance(
-            sorted((HOME / "scores").glob("*.json")), [Path(one) for one in reports]
-        ),
-        "judge": judge(next(_project("benchmarks").glob("judge_criteria.json"), None)),
+        "accuracy": accuracy(_files("accuracy"), [Path(one) for one in results]),
+        "conformance": conformance(_files("conformance"), [Path(one) for one in reports]),
+        "judge": judge(DATA / "judge.json"),
     }
     facts = {
         "version": __version__,
@@ -62,10 +62,8 @@ def html(
     return render(HOME / "page", "index.html.j2", facts)
 
 
-def _project(folder: str) -> Path:
-    """Return a folder of the project: next to this file where it was installed, or a checkout's."""
-    installed = HOME / folder
-    return installed if installed.is_dir() else HOME.parents[2] / folder
+def _files(folder: str) -> list[Path]:
+    return sorted((DATA / folder).glob("*.json"))
 
 
 def _inside_script(data: Any) -> str:

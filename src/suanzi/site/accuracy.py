@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from suanzi.accuracy.report import read
+from suanzi.accuracy.report import Accuracy, read
 
 TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "paddle": "Paddle",
           "mindspore": "MindSpore", "openvino": "OpenVINO"}  # fmt: skip
@@ -20,17 +21,36 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def accuracy(files: Iterable[Path]) -> dict[str, Any]:
-    """Return what was measured of every backend; suanzi comes first."""
-    found = [read(str(path)).to_dict() for path in files]
-    found.sort(key=lambda one: (one["subject"]["name"] != "suanzi", _title(one["subject"]).lower()))
-    subjects = [_subject(one) for one in found]
+SCHEMA = "suanzi-atlas/1"
+
+
+def stored(report: Accuracy) -> dict[str, Any]:
+    """Return what the page needs of a report; `tools/write_site_data.py` stores it."""
+    return {"schema": SCHEMA, "columns": list(_COLUMNS)} | _subject(report.to_dict())
+
+
+def accuracy(files: Iterable[Path], reports: Iterable[Path] = ()) -> dict[str, Any]:
+    """Return what was measured of every backend; suanzi comes first.
+
+    Files are those that were stored, reports those that `suanzi accuracy --json` wrote.
+    """
+    subjects = [_read(path) for path in files]
+    subjects += [_subject(read(str(path)).to_dict()) for path in reports]
+    subjects.sort(key=lambda one: (one["title"] != "suanzi", one["title"].lower()))
     counted: Counter[str] = Counter()
     for subject in subjects:  # a key is in the address of the page
         counted[subject["key"]] += 1
         if counted[subject["key"]] > 1:
             subject["key"] += f"-{counted[subject['key']]}"
     return {"columns": _COLUMNS, "subjects": subjects}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    columns, schema = found.pop("columns"), found.pop("schema")
+    if (schema, columns) != (SCHEMA, list(_COLUMNS)):
+        raise ValueError(f"{path} is of an earlier version; write it with tools/write_site_data.py")
+    return found
 
 
 def _title(subject: dict[str, Any]) -> str:
@@ -81,4 +101,4 @@ def _trimmed(values: list[Any]) -> list[Any]:
 def _short(value: Any) -> Any:
     if isinstance(value, list):
         return [_short(one) for one in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    return float(f"{value:.8g}") if isinstance(value, float) else value

@@ -23,7 +23,7 @@ _LONGEST = 1300
 
 
 def condensed(run: Run) -> dict[str, Any]:
-    """Return what the page needs of a run; `tools/write_scores.py` stores it."""
+    """Return what the page needs of a run; `tools/write_site_data.py` stores it."""
     if run.catalogue != STANDARD:
         raise InvalidArgument(
             f"site: the report is about the catalogue {run.catalogue!r}; give one of "

@@ -9,13 +9,13 @@ from typing import Any
 from suanzi.criteria import criterion, names
 
 
-def judge(file: Path | None) -> dict[str, Any]:
-    """Return the standards, and what each says of known outputs if that file is given."""
-    found = {} if file is None else json.loads(file.read_text("utf-8"))
+def judge(file: Path) -> dict[str, Any]:
+    """Return the standards, and what each says of the known outputs of a file."""
+    found = json.loads(file.read_text("utf-8"))
     return {
-        "outputs": [[one["name"], one["right"]] for one in found.get("outputs", [])],
-        "rows": [[row["name"], row["said"]] for row in found.get("rows", [])],
-        "softmax": found.get("softmax", {}),
+        "outputs": [[one["name"], one["right"]] for one in found["outputs"]],
+        "rows": [[row["name"], row["said"]] for row in found["rows"]],
+        "softmax": found["softmax"],
         "standards": [_standard(name) for name in names()],
     }
 
