@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.numpys import needs_numpy_2
 from suanzi.cli import main
 
 SMALL = ("check", "--op", "add", "--dtype", "int8", "--group", "plain", "--jobs", "1")
@@ -207,6 +208,7 @@ def test_own_rules_from_a_file_of_any_name(
     assert found["rules_text"] == chip.read_text()
 
 
+@needs_numpy_2
 def test_own_rules_are_pasted_with_their_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from helpers.numpys import needs_numpy_2
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.members import members
@@ -143,6 +144,7 @@ def one(op: str, group: str = "example", dtype: str | None = None) -> Case:
     "full range split slice pad gather scatter where add mod allclose rint argsort nonzero complex "
     "fft_c2r cholesky qr svd solve norm linear bilinear transpose reshape shape rank".split(),
 )
+@needs_numpy_2
 def test_numpy_gives_the_worked_examples(numpy: Subject, op: str) -> None:
     examples = cases(op, Wanted(frozenset({"example"})))
     found, _ = apply(

@@ -109,14 +109,19 @@ def test_tile_of_many_axes() -> None:
 MODES = {"PAD_PERIOD": "wrap", "PAD_MIRROR": "symmetric"}
 
 
+def source(mode: str, n: int, before: int, after: int) -> Any:
+    """Return which element comes where; np.pad of 1.26 has others where an axis is narrow."""
+    at = np.arange(-before, n + after)
+    return at % n if mode == "PAD_PERIOD" else np.minimum(at % (2 * n), 2 * n - 1 - at % (2 * n))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_pad_wider_than_the_axis(mode: str) -> None:
     for n, before, after in itertools.product((1, 2, 3), (0, 1, 5, 40), (0, 2, 7, 33)):
         x, widths = laid_out((n, 2), sz.int16), [(before, after), (0, 0)]
-        expected = np.pad(raw(x), [*widths, (0, 0)], mode=MODES[mode])  # type: ignore[call-overload]
-        same(sz.pad(x, widths, pad_mode=mode), expected)
+        same(sz.pad(x, widths, pad_mode=mode), raw(x)[source(mode, n, before, after)])
     few, widths = np.array([1, 2, 3], np.int8), (10**6, 10**6 + 1)
-    expected = np.pad(few, widths, mode=MODES[mode])  # type: ignore[call-overload]
+    expected = few[source(mode, 3, *widths)]
     assert np.array_equal(sz.pad(sz.tensor(few), widths, pad_mode=mode).numpy(), expected)
 
 

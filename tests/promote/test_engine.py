@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suanzi as sz
+from helpers.numpys import needs_numpy_2
 from suanzi import _core
 from suanzi.dtypes import DTYPES
 from suanzi.promote.operators import OPERATORS, OperatorClass, operator
@@ -310,6 +311,7 @@ def test_the_native_table_answers_without_the_engine(monkeypatch: pytest.MonkeyP
             sz.result_type(*unknown, rules="numpy")
 
 
+@needs_numpy_2
 def test_what_numpy_does_with_numbers_that_do_not_fit() -> None:
     for number in (300, -129, 2**70):
         for _ in range(2):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
+from helpers.numpys import needs_numpy_2
 from suanzi.promote.live import NotInstalled, live
 
 
@@ -70,6 +71,7 @@ def test_another_rule_set_can_be_held_against_it(tmp_path: Path) -> None:
     assert not live("torch", python=python, rules="numpy").drift
 
 
+@needs_numpy_2
 def test_numpy_itself() -> None:
     found = live("numpy")
     assert not found.drift, f"\n{found}"

@@ -316,7 +316,7 @@ class TestDerived:
                 assert integers_of(q)[2] == largest
             else:
                 step = f32(3 / (2**bits - 1))
-                assert q.scale in ((step,), (float(np.nextafter(np.float32(step), 0)),))
+                assert q.scale in ((step,), (float(np.nextafter(np.float32(step), np.float32(0))),))
                 assert integers_of(q)[0::2] == [least, largest]
                 assert q.zero_point == math.floor(1 / Fraction(q.scale[0])) + least
                 limited = sz.quantize(x, name, limited=True)

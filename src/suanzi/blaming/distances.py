@@ -105,7 +105,7 @@ def distances_backward(call: Call) -> Iterator[Piece]:
     def definition(x: Tracked, y: Tracked, g: Tracked, r: Tracked) -> Tracked:
         d = x - y
         if p == 1:
-            slope = tracked(np.sign(d.value.astype(np.float64)))
+            slope = tracked(np.sign(d.plain))
         else:
             same = np.asarray(r.value == 0, bool)
             slope = t.where(same, 0, d / t.where(same, 1, r))

@@ -260,7 +260,7 @@ _declare(
 def _over(x: Tracked, limit: Any) -> Any:
     """Where x is above a limit, or NaN."""
     with np.errstate(all="ignore"):
-        return np.asarray(~(x.value.astype(np.float64) <= _value(tracked(limit)).astype(float)))
+        return np.asarray(~(x.plain <= _value(tracked(limit)).astype(float)))
 
 
 # ---- activations ---------------------------------------------------------------------------------

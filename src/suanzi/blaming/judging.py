@@ -153,7 +153,7 @@ def _bound(piece: Piece, made: Any, part: Part) -> Bound:
         made = Tracked(np.broadcast_to(made.value, shape), np.broadcast_to(made.error, shape))
     if not piece.exact:
         return bound_as(made, part.dtype)
-    value = made.value.astype(np.float64)
+    value = made.plain
     truth = rounded(value, part.dtype)
     if part.dtype.startswith("float8"):  # what is too large may also become the largest number
         most = np.copysign(ROUNDED[part.dtype].largest, value)
@@ -164,7 +164,7 @@ def _bound(piece: Piece, made: Any, part: Part) -> Bound:
 
 def _whole(made: Any, part: Part, shape: tuple[int, ...]) -> Bound:
     """Return integers or bool as a bound; what an integer cannot hold is not required."""
-    value = made.value.astype(np.float64) if isinstance(made, Tracked) else np.asarray(made)
+    value = made.plain if isinstance(made, Tracked) else np.asarray(made)
     value = np.broadcast_to(value, shape)
     if part.dtype == "bool":
         return Bound("bool", (value != 0).astype(np.float64), np.zeros(shape))

@@ -40,7 +40,7 @@ RULES["copysign"] = elementwise(
 
 
 def _plain(x: Any) -> Any:
-    return x.value.astype(np.float64) if isinstance(x, Tracked) else x
+    return x.plain if isinstance(x, Tracked) else x
 
 
 @rule("nan_to_num")

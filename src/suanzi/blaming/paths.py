@@ -61,7 +61,7 @@ class _Target:
 
 def _log_sum(terms: list[Tracked]) -> Tracked:
     """The logarithm of the sum of exponentials."""
-    values = np.stack([x.value.astype(np.float64) for x in terms])
+    values = np.stack([x.plain for x in terms])
     most = values.max(0)
     none = most == -np.inf
     safe = np.where(none, 0.0, most)

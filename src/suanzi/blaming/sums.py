@@ -448,7 +448,7 @@ def attention_backward(call: Call) -> Iterator[Piece]:
     ) -> tuple[Tracked, Tracked]:  # fmt: skip
         """The weights, and the gradients of scores."""
         most = lse.reshape(*lse.shape, 1)
-        s = softmaxes.near(_scores(q, k, scale, mask, allowed), most.value.astype(np.float64))
+        s = softmaxes.near(_scores(q, k, scale, mask, allowed), most.plain)
         w = t.where(allowed, t.exp(s - most), 0)
         mean = (g * out).sum(-1, True)
         return w, w * (g @ v.transpose(0, 2, 1) - mean)

@@ -29,5 +29,5 @@ def norms(planes: Array) -> Array:
 def dots(x: Tracked, w: Tracked, size: Tracked) -> Tracked:
     """Return the sum of products; it is off by what else is in the tiles, even where it is 0."""
     y = (x * w).sum(-1)
-    off = _UNITS * unit_of("float32") * size.value.astype(np.float64)
+    off = _UNITS * unit_of("float32") * size.plain
     return Tracked(y.value, y.error + off)

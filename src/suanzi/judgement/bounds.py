@@ -190,7 +190,7 @@ def _with_signs(op: str, arguments: Mapping[str, Any], outputs: Sequence[Any]) -
         if not isinstance(one, Tracked) or one.is_complex:
             found.append(one)
             continue
-        exact = one.value.astype(np.float64)
+        exact = one.plain
         both = np.isinf(exact) & np.isinf(plain.value)
         found.append(Tracked(np.where(both, plain.value, one.value), one.error))
     return tuple(found)
@@ -233,7 +233,7 @@ def bound_as(made: Any, dtype: str, whole: bool = False) -> Bound:
     dtype = PARTS.get(dtype, dtype)
     if dtype not in FORMATS:  # floats of integers, as a mean
         dtype = "float32"
-    truth, error = made.value.astype(np.float64), made.error
+    truth, error = made.plain, made.error
     return _within(dtype, truth, error, np.abs(truth))
 
 
@@ -260,7 +260,7 @@ def _of_parts(made: Tracked, dtype: str) -> Bound:
 
 def _on_grid(made: Tracked, dtype: str) -> Bound:
     """Return numbers that are stored exactly, or a step off where a rounding decides."""
-    return Bound(dtype, made.value.astype(np.float64), made.error)
+    return Bound(dtype, made.plain, made.error)
 
 
 def _odd_gradients(op: str, arguments: Mapping[str, Any], found: list[Bound]) -> list[Bound]:

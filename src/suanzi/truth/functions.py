@@ -145,7 +145,7 @@ def _power(x: Any, e: Any, plain: Any) -> Any:
 def whole(x: Any, fast: Function) -> Tracked:
     """A whole number near x: `numpy.floor` and others, which are exact of an exact number."""
     given = tracked(x)
-    plain = given.value.astype(np.float64)
+    plain = given.plain
     with np.errstate(all="ignore"):
         made = fast(plain)
     value = tracked(made).value

@@ -59,7 +59,7 @@ def reduce_bwd(
     if word == "MEAN":
         return t.where(np.ones(x.shape, bool), g / count, ones)
     if word in ("MAX", "MIN"):
-        plain = x.value.astype(np.float64)
+        plain = x.plain
         best = (np.max if word == "MAX" else np.min)(plain, axes, keepdims=True)
         same = (plain == best) | (np.isnan(plain) & np.isnan(best))
         return t.where(same, g / same.sum(axes, keepdims=True), 0)

@@ -22,9 +22,10 @@ def is_complex(value: NDArray[Any]) -> bool:
 
 def plain(value: NDArray[Any]) -> NDArray[Any]:
     """Return numbers of any precision as the nearest ones of the machine."""
-    if value.dtype == object and is_complex(value):
-        return value.astype(np.complex128)
-    return value if value.dtype.kind == "c" else value.astype(np.float64)
+    with np.errstate(all="ignore"):  # NumPy 1 warns of what objects hold
+        if value.dtype == object and is_complex(value):
+            return value.astype(np.complex128)
+        return value if value.dtype.kind == "c" else value.astype(np.float64)
 
 
 def magnitude(value: NDArray[Any]) -> NDArray[np.float64]:

@@ -111,7 +111,7 @@ def _bounded(made: Any, dtype: str, computed: float) -> Any:
     if not isinstance(made, Tracked):
         whole = np.asarray(made)
         return Bound(whole.astype(np.float64), np.zeros(whole.shape))
-    value = made.value.astype(np.float64)
+    value = made.plain
     # A result that is stored in fewer digits than it is computed in is rounded once more.
     unit = unit_of(dtype) if unit_of(dtype) > computed else 0.0
     least = ROUNDED[dtype].least / 2 if unit else 0.0

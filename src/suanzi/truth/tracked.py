@@ -132,6 +132,11 @@ class Tracked:
         return kinds.magnitude(self.value)
 
     @property
+    def plain(self) -> NDArray[Any]:
+        """The numbers as float64, or as complex128."""
+        return kinds.plain(self.value)
+
+    @property
     def is_complex(self) -> bool:
         """Whether they are complex numbers: an error is that of the whole number."""
         return kinds.is_complex(self.value)
@@ -459,7 +464,7 @@ def maximum(x: Any, y: Any) -> Tracked:
     value = _numpy(larger, a.value, b.value)
     of_a, of_b = np.broadcast_arrays(a.error, b.error)
     with np.errstate(all="ignore"):  # the one that is larger for certain passes on its own error
-        apart = a.value.astype(np.float64) - b.value.astype(np.float64)
+        apart = a.plain - b.plain
         error = np.where(apart > of_a + of_b, of_a, np.maximum(of_a, of_b))
         error = np.where(-apart > of_a + of_b, of_b, error)
     return Tracked(value, error)

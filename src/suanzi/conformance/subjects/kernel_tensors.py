@@ -18,7 +18,7 @@ else:
 
 
 def _array(data: Data) -> np.ndarray:
-    if hasattr(np, data.dtype) or data.dtype == "bool":
+    if data.dtype == "bool" or hasattr(np, data.dtype):
         dtype = np.dtype(data.dtype)
     else:
         import ml_dtypes

@@ -15,7 +15,7 @@ from suanzi.truth.tracked import Tracked, concatenate, either, sigmoid, tracked
 
 def _chosen(logits: Tracked, k: int) -> NDArray[Any]:
     """Where the k largest are, from the largest on: NaN first, and of equal ones the first."""
-    value = logits.value.astype(np.float64)
+    value = logits.plain
     order = np.lexsort((-np.where(np.isnan(value), 0, value), ~np.isnan(value)), axis=-1)
     return order[..., :k]
 

@@ -267,7 +267,7 @@ def _length(x: Tracked, p: float, axis: int) -> Tracked:
 
 
 def _less(x: Tracked, y: float) -> Any:
-    return x.value.astype(np.float64) < y
+    return x.plain < y
 
 
 @truth_of("nn:normalize")
@@ -283,7 +283,7 @@ def normalize_bwd(
     """g / n - sum(g x) / n**2 dn/dx."""
     length = _length(x, p, axis)
     by = maximum(length, eps)
-    signs = tracked(np.sign(x.value.astype(np.float64)))
+    signs = tracked(np.sign(x.plain))
     if p == inf:
         largest = tracked(np.asarray(absolute(x).value == length.value, dtype=np.float64))
         slope = signs * largest / largest.sum(axis, keepdims=True)

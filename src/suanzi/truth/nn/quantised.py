@@ -36,7 +36,7 @@ def _spread(x: Any, rows: int, columns: int, shape: tuple[int, ...]) -> Any:
 
 def _largest(x: Tracked, rows: int, columns: int, whole: bool) -> Tracked:
     """The largest magnitude of each block; 0 of none."""
-    size = absolute(x).value.astype(np.float64)
+    size = absolute(x).plain
     if rows > 1:
         starts = range(0, size.shape[-2], rows)
         parts = [size[..., i : i + rows, :].max(-2, keepdims=True) for i in starts]
@@ -89,7 +89,7 @@ def dynamic_quantize(x: Tracked, block_size: Any = None, dtype: Any = None) -> t
                     np.where(small, 0.0, scale.error))  # fmt: skip
     wide = Tracked(*(_spread(part, rows, columns, x.shape) for part in (scale.value, scale.error)))
     y = _stored(x / wide, name) if x.value.size else x
-    size, by = (a.value.astype(np.float64) for a in (x, wide))
+    size, by = (a.plain for a in (x, wide))
     ends = np.where(np.isinf(size), np.copysign(_LIMITS[name], size), 0.0)
     marked = np.where(np.isnan(by), 0.0 if name == "int8" else np.nan, ends)
     odd = ~np.isfinite(by)

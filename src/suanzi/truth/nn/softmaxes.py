@@ -20,7 +20,7 @@ def near(x: Tracked, top: Any = None, axis: int = -1) -> Tracked:
     minus infinity then, whose exponential is 0, too. `top` has the largest, if others
     than those along the axis take part.
     """
-    value = x.value.astype(np.float64)
+    value = x.plain
     if top is None:
         top = value.max(axis, keepdims=True, initial=-np.inf)
     with np.errstate(all="ignore"):
