@@ -9,7 +9,8 @@ import pytest
 import suanzi as sz
 from suanzi import array_api as xp
 
-pytest.importorskip("suanzi.cluster", reason="tensors of blocks are Dask's")
+pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
+pytest.importorskip("suanzi.cluster")
 
 
 def there(x: Any, dtype: Any = None) -> Any:

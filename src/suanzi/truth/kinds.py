@@ -57,3 +57,23 @@ def varied(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
     some = np.sort(sizes, -1)
     different = 1 + np.count_nonzero(some[..., 1:] != some[..., :-1], axis=-1)
     return np.asarray(2 * different >= sizes.shape[-1])
+
+
+def larger_or_nan(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers of any precision, or NaN if one is.
+
+    >>> larger_or_nan(2, 1), larger_or_nan(1, float("nan"))
+    (2, nan)
+    """
+    return a if a != a or (b == b and a >= b) else b
+
+
+def alike(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return two operands, a Python integer in the dtype of the other: NumPy 1 widens the latter.
+
+    >>> alike(np.array(3, np.int8), -1)[1].dtype.name
+    'int8'
+    """
+    if isinstance(y, int):
+        return x, np.asarray(y).astype(np.asarray(x).dtype)
+    return (np.asarray(x).astype(y.dtype), y) if isinstance(x, int) else (x, y)

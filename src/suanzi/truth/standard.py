@@ -132,20 +132,13 @@ def _nearly_whole(a: Any, b: Any) -> Any:
 @truth_of("max")
 def maximum(x: Any, y: Any) -> Any:
     """The larger of two; NaN if one is."""
-    return t.maximum(x, y) if _floats(x, y) else np.maximum(*_alike(x, y))
-
-
-def _alike(x: Any, y: Any) -> tuple[Any, Any]:
-    """Return two operands, a Python number in the dtype of the other: NumPy 1 widens the latter."""
-    if isinstance(y, int):
-        return x, np.asarray(y).astype(np.asarray(x).dtype)
-    return (np.asarray(x).astype(y.dtype), y) if isinstance(x, int) else (x, y)
+    return t.maximum(x, y) if _floats(x, y) else np.maximum(*kinds.alike(x, y))
 
 
 @truth_of("min")
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two; NaN if one is."""
-    return t.minimum(x, y) if _floats(x, y) else np.minimum(*_alike(x, y))
+    return t.minimum(x, y) if _floats(x, y) else np.minimum(*kinds.alike(x, y))
 
 
 @truth_of("abs")

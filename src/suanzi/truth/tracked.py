@@ -460,7 +460,7 @@ def where(condition: Any, x: Any, y: Any) -> Tracked:
 def maximum(x: Any, y: Any) -> Tracked:
     """The larger of two; NaN if one is."""
     a, b = tracked(x), tracked(y)
-    larger = np.frompyfunc(_larger_or_nan, 2, 1) if _now.exact else np.maximum
+    larger = np.frompyfunc(kinds.larger_or_nan, 2, 1) if _now.exact else np.maximum
     value = _numpy(larger, a.value, b.value)
     of_a, of_b = np.broadcast_arrays(a.error, b.error)
     with np.errstate(all="ignore"):  # the one that is larger for certain passes on its own error
@@ -473,10 +473,6 @@ def maximum(x: Any, y: Any) -> Tracked:
 def minimum(x: Any, y: Any) -> Tracked:
     """The smaller of two; NaN if one is."""
     return -maximum(-tracked(x), -tracked(y))
-
-
-def _larger_or_nan(a: Any, b: Any) -> Any:
-    return a if a != a or (b == b and a >= b) else b
 
 
 def either(x: Tracked, y: Tracked) -> Tracked:
