@@ -54,11 +54,16 @@ def test_sums_keep_the_documented_error(dtype: sz.DType) -> None:
     assert float(below) <= float(nearest) + bound + float(abs(total)) * wide
 
 
-@pytest.mark.parametrize("dtype", [sz.bool, sz.int8, sz.uint64, *FLOATS, sz.complex32], ids=str)
-@pytest.mark.parametrize("mode", ["SUM", "MEAN", "MAX", "LXOR"])
+MODES = [
+    pytest.param(dtype, mode, id=f"{dtype}-{mode}")
+    for mode in ("SUM", "MEAN", "MAX", "LXOR")
+    for dtype in (sz.bool, sz.int8, sz.uint64, *FLOATS, sz.complex32)
+    if mode != "MAX" or dtype.kind != "complex"
+]
+
+
+@pytest.mark.parametrize(("dtype", "mode"), MODES)
 def test_modes_give_the_bits_of_one_tensor(dtype: sz.DType, mode: str) -> None:
-    if mode == "MAX" and dtype.kind == "complex":
-        pytest.skip("complex numbers have no order")
     host = sz.cast(sz.tensor(RNG.normal(size=(9, 4, 11)) * 30, sz.float32), dtype)
     x = on_blocks(host, (4, 3, 2))
     for axis, keep in ((None, False), (0, True), ((0, 2), False), ((1,), True)):

@@ -12,12 +12,15 @@ import suanzi as sz
 torch: Any = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.complex128])
-@pytest.mark.parametrize("mode", ["SUM", "MEAN", "PROD", "MAX", "MIN"])
+MODES = ["SUM", "MEAN", "PROD", "MAX", "MIN"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [*((np.float64, mode) for mode in MODES), *((np.complex128, mode) for mode in MODES[:3])],
+)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_reduce_bwd(mode: str, kind: Any, axis: int) -> None:
-    if kind is np.complex128 and mode in ("MAX", "MIN"):
-        pytest.skip("complex numbers have no order")
     rng = np.random.default_rng(3)
     x = np.round(rng.standard_normal((3, 4, 5)) * 2).astype(kind)  # zeros and ties
     if kind is np.complex128:

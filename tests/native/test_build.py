@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(__file__).parents[2] / "build"
+BUILD = Path(os.environ.get("SUANZI_BUILD", Path(__file__).parents[2] / "build"))
 
 
 def objects(pattern: str) -> list[Path]:

@@ -18,7 +18,7 @@ import suanzi as sz
 from suanzi.dtypes import DTYPES
 
 PLAIN = [d for d in DTYPES if d.kind not in ("char", "quantized")]
-NATIVE = [d for d in PLAIN if not hasattr(ml_dtypes, d.name) and d is not sz.complex32]
+NATIVE = [d for d in PLAIN if d.name in np.sctypeDict and not hasattr(ml_dtypes, d.name)]
 
 
 class TestFromPython:
