@@ -21,7 +21,7 @@ BLOCK = Path(__file__).parents[2] / "examples" / "port" / "block.jsonl"
 @pytest.fixture
 def python(tmp_path: Path) -> Iterator[str]:
     """An interpreter whose Paddle lost bfloat16 in multiply, won it in add, and lacks erf."""
-    text = LIST.replace("paddle 3.2.2", "paddle 9.9")
+    text = LIST.replace("paddle 3.3.1", "paddle 9.9")
     lines = [line for line in text.splitlines() if not line.startswith("erf ")]
     for i, line in enumerate(lines):
         if line.startswith("multiply "):
@@ -52,7 +52,7 @@ def test_what_differs_is_said(
     ]  # fmt: skip
     assert "float32" in found["differences"][1]["gone"]
     assert main(["live", "paddle", "--dtypes", "--python", python]) == 1
-    assert "3 differ from the list of suanzi (paddle 3.2.2" in capsys.readouterr().out
+    assert "3 differ from the list of suanzi (paddle 3.3.1" in capsys.readouterr().out
 
 
 def test_a_list_of_ones_own_is_what_port_goes_by(

@@ -40,8 +40,9 @@ def rows(target):
     for row in other_names.table():
         names = [row.names[column][0] for column in COLUMNS if column in row.names]
         if "torch" in row.names and target in row.names and listed & set(map(key, names)):
-            tensors = set(re.findall(r"\b([xyz])\b", row.here)) or {"x"}
-            yield row.names["torch"][0], row.names[target][0], len(tensors)
+            tensors = set(re.findall(r"\b([xyz])\b", row.here))
+            if tensors or not re.search(r"\bshape\b", row.here):  # a shape has no dtype to ask for
+                yield row.names["torch"][0], row.names[target][0], len(tensors) or 1
 
 
 def key(name):
@@ -70,8 +71,8 @@ def paddle():
         x = framework.ones([2, 2], "float32").astype(dtype)
         if x.dtype != getattr(framework, dtype):
             raise TypeError("uint16 is another name of bfloat16")
-        more = {"axis": MORE[torch_name]} if torch_name in MORE else {}
-        found = function(*([x] * many), **more)
+        more = (MORE[torch_name],) if torch_name in MORE else ()  # softmax has `axis` or `dim`
+        found = function(*([x] * many), *more)
         found = found[0] if isinstance(found, list | tuple) else found
         str(found.shape), found.astype("float32").numpy()
 
