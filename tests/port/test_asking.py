@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import stat
 import sys
 from collections.abc import Iterator
@@ -90,3 +91,11 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_the_list_of_suanzi_against_itself() -> None:
     assert Asked("paddle", LIST).differences == []
     assert "none differ from" in str(Asked("paddle", LIST))
+
+
+def test_what_takes_a_shape_is_not_asked() -> None:
+    """Paddle's `ones` of a tensor would take it for a shape; its dtypes are those of shapes."""
+    asker = Path(lists.__file__).parent / "recorders" / "ask_dtypes.py"
+    names = {name for name, *_ in runpy.run_path(str(asker))["rows"]("paddle")}
+    assert {"add", "softmax", "one_hot", "erfinv"} <= names
+    assert not {"ones", "zeros", "full", "rand"} & names
