@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 
+import fuzz
 import suanzi as sz
 from fuzzing import mutations
 from fuzzing.hostile import KINDS, Hostile, Kind, _outcome
@@ -45,6 +47,18 @@ def test_changes_follow_from_the_source_alone() -> None:
     data = {"a": [1, {"b": None}], "c": "text"}
     assert mutations.of_data(Random(1), data) == mutations.of_data(Random(1), data)
     assert data == {"a": [1, {"b": None}], "c": "text"}
+
+
+def test_lines_are_changed_again_after_they_are_no_json() -> None:
+    content = b'{"a": 1}\n'
+    some = {mutations.of_lines(Random(i), content) for i in range(400)}
+    assert len(some) > 50
+
+
+def test_a_folder_is_changed_again_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    with suppress(sz.StatusError):
+        fuzz.main(["--hostile", "kept", "--seed", "11", "--only", "5"])
+    assert capsys.readouterr().out.rstrip().endswith("kept")
 
 
 def test_what_must_not_be_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
