@@ -310,19 +310,13 @@ def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
         is_complex = kinds.is_complex(value)
         units *= 3 if is_complex else 1  # 2 sqrt(2) of a product
         error = passed + units * _now.unit * (size + passed)
-        small = (size < 16 * _now.tiny) & np.asarray(value != 0, dtype=bool)
+        small = (size < 16 * _now.tiny) & ~kinds.is_zero(value)
         error = np.where(small, error + _now.tiny, error)
         error = np.where(size + passed > _now.largest, np.inf, error)
     # Of infinities and NaN, no error is known nor needed: they are compared as they are.
     # Of complex ones with such a part nothing is required: libraries differ.
-    return Tracked(value, np.where(_finite(value), error, np.inf if is_complex else 0.0))
-
-
-def _finite(value: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which values are numbers; an exact one may be beyond float64."""
-    if not _now.exact:
-        return np.asarray(np.isfinite(value))
-    return np.asarray(np.frompyfunc(mpmath.isfinite, 1, 1)(value), dtype=bool)
+    finite = kinds.is_finite(value, size)
+    return Tracked(value, np.where(finite, error, np.inf if is_complex else 0.0))
 
 
 # ---- functions ----------------------------------------------------------------------------------
