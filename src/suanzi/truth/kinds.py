@@ -7,6 +7,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from mpmath.libmp import mpf_sum
 from numpy.typing import NDArray
 
 
@@ -18,7 +19,7 @@ def is_complex(value: NDArray[Any]) -> bool:
     """
     if value.dtype != object:
         return value.dtype.kind == "c"
-    return any(isinstance(x, mpmath.mpc) for x in value.ravel().tolist())
+    return mpmath.mpc in set(map(type, value.ravel().tolist()))
 
 
 def plain(value: NDArray[Any]) -> NDArray[Any]:
@@ -75,8 +76,20 @@ def kept(made: Any, exact: bool) -> NDArray[Any]:
     return np.asarray(made, dtype=np.complex128 if np.iscomplexobj(made) else np.float64)
 
 
+def sums(value: NDArray[Any]) -> NDArray[Any]:
+    """Return the sums of exact numbers along the last axis, each rounded once."""
+    if is_complex(value):
+        return np.asarray(np.add.reduce(value, axis=-1, initial=mpmath.mpf(0)), object)
+    rows = value.reshape(-1, value.shape[-1]) if value.size else np.empty((0, 0), object)
+    found = np.empty(math.prod(value.shape[:-1]), object)
+    found[:] = mpmath.mpf(0)
+    for i, row in enumerate(rows.tolist()):
+        found[i] = mpmath.make_mpf(mpf_sum([x._mpf_ for x in row], mpmath.mp.prec))
+    return found.reshape(value.shape[:-1])
+
+
 def _divided(a: Any, b: Any) -> Any:
-    if b != 0 or mpmath.isnan(a):
+    if b or mpmath.isnan(a):  # b != 0 would make 0 exact first, each time
         return a / b
     return mpmath.nan if a == 0 else mpmath.inf * mpmath.sign(a)
 

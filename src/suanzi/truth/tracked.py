@@ -25,6 +25,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from mpmath.libmp import fone, from_float, mpf_add, mpf_log
 from numpy.typing import NDArray
 
 from suanzi.truth import kinds
@@ -98,7 +99,12 @@ def _mp(name: str) -> Callable[[Any], Any]:
     return function
 
 
-_to_mpf = np.frompyfunc(mpmath.mpmathify, 1, 1)
+def _mpf(x: Any) -> Any:
+    """Return a number as an exact one; a float has a shorter path than mpmath's own."""
+    return mpmath.make_mpf(from_float(x)) if type(x) is float else mpmath.mpmathify(x)
+
+
+_to_mpf = np.frompyfunc(_mpf, 1, 1)
 
 
 class Tracked:
@@ -206,8 +212,7 @@ class Tracked:
         n = x.value.shape[-1]
         unit, largest = _now.sums or (_now.unit, _now.largest)
         with np.errstate(all="ignore"):
-            zero = mpmath.mpf(0) if _now.exact else 0.0
-            value = _numpy(np.add.reduce, x.value, axis=-1, initial=zero) if n else _zeros(x, -1)
+            value = _numpy(kinds.sums if _now.exact else _added, x.value)
             sizes = x.size
             proven = max(n - 1 + 2 * (_now.sums is not None), 0) * (sizes + x.error).sum(-1)
             partial = np.abs(np.cumsum(kinds.plain(x.value), -1)).max(-1, initial=0.0)
@@ -294,9 +299,8 @@ def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     return _numpy(kinds.divided if _now.exact else np.divide, a, b)
 
 
-def _zeros(x: Tracked, axis: int) -> NDArray[Any]:
-    shape = np.delete(np.asarray(x.shape), axis)
-    return np.full(tuple(map(int, shape)), mpmath.mpf(0) if _now.exact else 0.0)
+def _added(value: NDArray[Any]) -> Any:
+    return np.add.reduce(value, axis=-1)
 
 
 def _larger(a: Any, b: Any) -> Any:
@@ -360,7 +364,9 @@ def _log(x: Any) -> Any:
 
 
 def _log1p(x: Any) -> Any:
-    return mpmath.log1p(x) if x > -0.5 else _log(1 + x)  # 1 + x would round a small x
+    if not -0.5 < x < mpmath.inf:
+        return _log(1 + x)
+    return mpmath.make_mpf(mpf_log(mpf_add(fone, x._mpf_), BITS))  # of the exact sum
 
 
 def log1p(x: Any) -> Tracked:
