@@ -7,7 +7,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from mpmath.libmp import mpf_sum
+from mpmath.libmp import from_float, mpf_sum
 from numpy.typing import NDArray
 
 
@@ -76,8 +76,19 @@ def kept(made: Any, exact: bool) -> NDArray[Any]:
     return np.asarray(made, dtype=np.complex128 if np.iscomplexobj(made) else np.float64)
 
 
+def _exact(x: Any) -> Any:
+    """Return a number as an exact one; a float has a shorter path than mpmath's own."""
+    return mpmath.make_mpf(from_float(x)) if type(x) is float else mpmath.mpmathify(x)
+
+
+exactly = np.frompyfunc(_exact, 1, 1)
+"""Numbers as those of mpmath."""
+
+
 def sums(value: NDArray[Any]) -> NDArray[Any]:
-    """Return the sums of exact numbers along the last axis, each rounded once."""
+    """Return sums along the last axis; those of exact numbers are rounded once."""
+    if value.dtype != object:
+        return np.asarray(np.add.reduce(value, axis=-1))
     if is_complex(value):
         return np.asarray(np.add.reduce(value, axis=-1, initial=mpmath.mpf(0)), object)
     rows = value.reshape(-1, value.shape[-1]) if value.size else np.empty((0, 0), object)
