@@ -156,3 +156,16 @@ def test_the_truth_of_a_call_is_computed_once(monkeypatch: pytest.MonkeyPatch) -
     for alpha in (1, 1.0, True, 1.0):  # equal, but not the same argument
         sz.assert_right("elu", x, x, alpha=alpha)
     assert len(calls) == 6
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_limits_that_the_dtype_does_not_have(dtype: str) -> None:
+    x = np.array([0.1, 0.5, 0.9], dtype)
+    low, high = np.array([0.3, 0.6], dtype)
+    sz.assert_right("clip", (x, 0.3, 0.6), np.array([low, x[1], high]))
+    with pytest.raises(AssertionError):
+        sz.assert_right("clip", (x, 0.3, 0.6), np.array([low, x[1], high * dtype_of(1.01, dtype)]))
+
+
+def dtype_of(x: float, dtype: str) -> Any:
+    return np.array(x, dtype)[()]
