@@ -15,6 +15,7 @@ import suanzi as sz
 from fuzzing import mutations
 from fuzzing.hostile import KINDS, Hostile, Kind, _outcome
 from suanzi.blaming.runs import read_run
+from suanzi.conformance.reports import json as report_json
 
 QUICK = ("npy", "npz", "numpy", "safetensors", "sz", "run", "kept")
 
@@ -87,3 +88,10 @@ def test_a_run_that_is_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     (tmp_path / "lines").write_bytes(gzip.compress(b"{}\n" * 10_000_000, 9))
     with pytest.raises(sz.InvalidArgument, match="far larger unpacked"):
         read_run(tmp_path / "lines")
+
+
+def test_a_report_of_a_long_schema_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"schema": "' + "[" * 50_000 + '"}')
+    with pytest.raises(sz.InvalidArgument, match="a report of the schema a str") as caught:
+        report_json.read(tmp_path / "r.json")
+    assert len(str(caught.value)) < 1000
