@@ -226,8 +226,8 @@ class Run:
         schema = data.get("schema") if isinstance(data, Mapping) else None
         if schema not in (SCHEMA, PACKED):
             raise InvalidArgument(
-                f"a report of the schema {shown(schema)} cannot be read; this version reads {SCHEMA!r} "
-                f"and {PACKED!r}."
+                f"a report of the schema {shown(schema)} cannot be read; this version reads "
+                f"{SCHEMA!r} and {PACKED!r}."
             )
         try:
             found = decode(_Report, data)
