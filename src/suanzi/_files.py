@@ -48,3 +48,18 @@ def only_files(folder: Path) -> None:
         if path.exists() and not (path.is_file() or path.is_dir()):
             name = path.relative_to(folder).as_posix()
             raise OSError(f"{name!r} is a pipe or a device, not a file")
+
+
+LONGEST_TEXT = 1 << 24
+"""Bytes of a text file that somebody names; a table of rules has some thousand."""
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """Return the text of a file, or raise OSError: of /dev/zero, reading would not end."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise OSError(0, "it is a pipe or a device, not a file")
+    with open(path, "rb") as file:
+        data = file.read(LONGEST_TEXT + 1)
+    if len(data) > LONGEST_TEXT:
+        raise OSError(0, f"it has more than {LONGEST_TEXT:,} bytes")
+    return io.TextIOWrapper(io.BytesIO(data), "utf-8").read()  # line ends as of a text file

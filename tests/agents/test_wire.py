@@ -77,6 +77,8 @@ REFUSED: dict[str, tuple[str | bytes, Any, str]] = {
                 "not JSON"),
     "cut": (raw("8")[:-5], 8, "not JSON"),
     "not UTF-8": (raw("9").encode().replace(b"ping", b"p\xffng"), 9, "not UTF-8"),
+    "an id that is not UTF-8": (raw('"?"').encode().replace(b"?", b"\xed\xa0\x80"), None,
+                                "not UTF-8"),
     "mark of order": (b"\xef\xbb\xbf" + raw("10").encode(), 10, "BOM"),
     "too long": (raw("11") + " " * (1 << 26), 11, "at most 67,108,864 bytes"),
     "request and error": (raw("12")[:-1] + ', "error": {"code": 1, "message": "m"}}', 12, ""),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import suanzi as sz
@@ -72,3 +74,32 @@ def test_norms_where_rules_have_no_float64(rules: str, p: float) -> None:
             wanted = sz.norm(x, p)
         assert found.dtype is wanted.dtype
         assert float(found) == pytest.approx(float(wanted), rel=2.0**-21)
+
+
+AXES: tuple[Callable[[], Any], ...] = (
+    dict, lambda: {0: 1}, lambda: {0}, lambda: range(1), lambda: iter([0]),
+    lambda: np.array([0]), lambda: np.int64(0), lambda: [True], lambda: "a", lambda: 5,
+    lambda: [0, 0], lambda: 1.5, list,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["norm", "flip", "squeeze"])
+def test_axes_of_every_kind_are_those_of_the_host(name: str) -> None:
+    x = sz.tensor([[1.0, 2.0, 3.0]])
+    for make in AXES:
+        outcomes = []
+        for one in (x, x.to_device("cluster")):
+            try:
+                made = getattr(sz, name)(one, axis=make())
+                outcomes.append(made.to_device("cpu").numpy().tolist())
+            except sz.StatusError as error:
+                outcomes.append(error.status)
+        assert outcomes[0] == outcomes[1], (make(), outcomes)
+
+
+def test_a_number_for_a_tensor_next_to_blocks() -> None:
+    where = sz.tensor([True]).to_device("cluster")
+    with pytest.raises(sz.StatusError):
+        sz.masked_select(True, where)
+    with pytest.raises(sz.StatusError):
+        sz.gather(True, sz.tensor([], sz.int64).to_device("cluster"))

@@ -15,7 +15,9 @@ from helpers.judged import (
     judged,
     right_cases,
 )
+from suanzi.judgement import right
 from suanzi.judgement.arguments import dtypes_known
+from suanzi.judgement.given import due_of
 from suanzi.registry import function
 from suanzi.status import InvalidArgument
 
@@ -130,3 +132,40 @@ def test_what_cannot_be_judged_raises(
 ) -> None:
     with pytest.raises(InvalidArgument, match=said):
         sz.assert_right(op, inputs, X, **params)
+
+
+def test_the_truth_of_a_call_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(*given: Any) -> Any:
+        calls.append(given)
+        return due_of(*given)
+
+    monkeypatch.setattr(right, "due_of", counted)
+    x = np.array([1.0, 2.0, 4.5], np.float32)
+    for wrong in (x, -x, x[:2]):
+        with pytest.raises(AssertionError):
+            sz.assert_right("exp", x, wrong)
+    sz.assert_right("exp", x, np.exp(x))
+    assert len(calls) == 1
+    x[0] = 3.0
+    sz.assert_right("exp", x, np.exp(x))
+    with pytest.raises(AssertionError):
+        sz.assert_right("exp", x, np.exp(x - 1))
+    assert len(calls) == 2
+    for alpha in (1, 1.0, True, 1.0):  # equal, but not the same argument
+        sz.assert_right("elu", x, x, alpha=alpha)
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_limits_that_the_dtype_does_not_have(dtype: str) -> None:
+    x = np.array([0.1, 0.5, 0.9], dtype)
+    low, high = np.array([0.3, 0.6], dtype)
+    sz.assert_right("clip", (x, 0.3, 0.6), np.array([low, x[1], high]))
+    with pytest.raises(AssertionError):
+        sz.assert_right("clip", (x, 0.3, 0.6), np.array([low, x[1], high * dtype_of(1.01, dtype)]))
+
+
+def dtype_of(x: float, dtype: str) -> Any:
+    return np.array(x, dtype)[()]

@@ -143,7 +143,11 @@ def of_json(random: Random, content: bytes) -> bytes:
     """Return other JSON, or bytes that are no JSON at all."""
     if random.random() < 0.3:
         return of_bytes(random, content)
-    return as_json(random, json.loads(content)).encode("utf-8", "surrogatepass")
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):  # a line that was changed before
+        return of_bytes(random, content)
+    return as_json(random, data).encode("utf-8", "surrogatepass")
 
 
 def of_lines(random: Random, content: bytes) -> bytes:
@@ -262,7 +266,13 @@ def of_folder(random: Random, folder: Path, change: Any) -> None:
         case 4:
             (path.parent / random.choice(("extra", "\udcff", "a" * 200))).write_bytes(b"?")
         case _:
-            path.write_bytes(change(random, path))
+            put(path, change(random, path))
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a new file: some file systems write old content back before they overwrite it."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
 
 
 def of_name(random: Random, path: Path) -> bytes:

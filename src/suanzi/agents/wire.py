@@ -46,13 +46,13 @@ def unanswered(line: bytes, reads: Reads) -> Any:
     """
     if len(line) > LONGEST_LINE:
         return _error(
-            _id_of(line.decode(errors="replace")), INVALID_REQUEST,
+            _id_of(line.decode(errors="surrogateescape")), INVALID_REQUEST,
             f"a message has at most {LONGEST_LINE:,} bytes; give large tensors as files.",
         )  # fmt: skip
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
-        found = _id_of(line.decode(errors="replace"))
+        found = _id_of(line.decode(errors="surrogateescape"))
         return _error(found, PARSE_ERROR, f"the message is not UTF-8: {error}")
     if not text.strip():
         return None
@@ -132,6 +132,8 @@ def _id_of(text: str) -> Any:
 
 
 def _read_id(text: str) -> Any:
+    if not text.isascii() and any("\udc80" <= c <= "\udcff" for c in text):
+        return None  # bytes that are not UTF-8: an answer has nobody else's id
     try:
         return _echoed(json.loads(text))
     except ValueError:

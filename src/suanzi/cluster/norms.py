@@ -31,7 +31,7 @@ from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.promote.context import promotion
 from suanzi.promote.library import DEFAULT
 from suanzi.registry import Operator
-from suanzi.resolve.scalars import integer_argument, shape_argument
+from suanzi.resolve.scalars import integer_argument, one_or_several, shape_argument
 from suanzi.tensors.tensor import Tensor
 
 _PARTS = {1.0: MAGNITUDES, 2.0: SQUARES, math.inf: LARGEST}
@@ -40,11 +40,11 @@ _PARTS = {1.0: MAGNITUDES, 2.0: SQUARES, math.inf: LARGEST}
 @way("norm")
 def norm(op: Operator, input: BlockTensor, normtype: Any, axis: Any, keep_dims: Any) -> BlockTensor:
     """Return norms of the elements of blocks."""
+    axis = axis if axis is None else one_or_several(op, "axis", axis)
     call = call_on_blocks(op.name, Hole(0), normtype, axis, keep_dims)
     small = small_like(input)
     result = result_of(call, [small]).dtype
-    some = () if axis is None else axis if isinstance(axis, list | tuple) else (axis,)
-    axes = [int(a) % input.ndim for a in some]
+    axes = [a % input.ndim for a in axis or ()]
     inner, keeps = sorted(axes) or list(range(input.ndim)), bool(keep_dims)
     if input.size == 0:
         return creating.full(tuple(map(sum, left_of(input.blocks, inner, keeps))), result, 0)

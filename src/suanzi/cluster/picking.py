@@ -49,7 +49,7 @@ Part = tuple[Array, Tensor]
 @way("gather")
 def gather(op: Operator, input: BlockTensor, index: Any) -> BlockTensor:
     """Return what indices point to."""
-    index = _with_whole_coordinates(as_blocks(index))
+    input, index = as_blocks(input), _with_whole_coordinates(as_blocks(index))
     picked = index.shape[-1] if index.ndim > 1 else 1
     result_of(
         call_on_blocks(op.name, Hole(0), Hole(1)), [_one_index_wide(input), _few_indices(index)]
@@ -236,7 +236,7 @@ def _placed(shape: tuple[int, ...], key: tuple[Any, ...], grad: Tensor) -> Tenso
 @way("masked_select")
 def masked_select(op: Operator, input: BlockTensor, mask: Any) -> BlockTensor:
     """Return the elements where a mask is true."""
-    chosen = as_blocks(mask)
+    input, chosen = as_blocks(input), as_blocks(mask)
     fits = chosen.ndim <= input.ndim
     fits = fits and broadcast_shapes([input.shape, chosen.shape]) == input.shape
     if chosen.dtype is not bool_ or not fits:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from suanzi import _core
+from suanzi._files import read_text
 from suanzi.dtypes import DType, DTypeLike, dtype, float32
 from suanzi.promote import layers
 from suanzi.promote.losing import OnLoss
@@ -232,8 +233,7 @@ class RuleSet(_core.RuleTable):
     def from_file(cls, path: str | PathLike[str]) -> RuleSet:
         """Read a rule set from a file that holds a text table."""
         try:
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or "it is not text"
             raise InvalidArgument(f"rule set: {str(path)!r} cannot be read: {why}.") from None

@@ -105,6 +105,12 @@ def _quiet(function: Function) -> Function:
     return found
 
 
+def number(x: Any) -> Any:
+    """Return a number of Python with what its rounding to the dtype of a tensor changes."""
+    rounds = type(x) is float and not t._now.exact and float(np.float32(x)) != x
+    return t.rounded_to(tracked(x), t._now.unit) if rounds and abs(x) < t._now.largest else x
+
+
 def power(x: Any, e: Any) -> Tracked:
     """x to the power of e, also by way of the logarithm, whose product with e is rounded."""
     a, b = tracked(x), tracked(e)

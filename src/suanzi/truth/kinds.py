@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mpmath
 import numpy as np
+from mpmath.libmp import from_float, mpf_sum
 from numpy.typing import NDArray
 
 
@@ -17,15 +19,49 @@ def is_complex(value: NDArray[Any]) -> bool:
     """
     if value.dtype != object:
         return value.dtype.kind == "c"
-    return any(isinstance(x, mpmath.mpc) for x in value.flat)
+    return mpmath.mpc in set(map(type, value.ravel().tolist()))
 
 
 def plain(value: NDArray[Any]) -> NDArray[Any]:
     """Return numbers of any precision as the nearest ones of the machine."""
     with np.errstate(all="ignore"):  # NumPy 1 warns of what objects hold
-        if value.dtype == object and is_complex(value):
-            return value.astype(np.complex128)
+        if value.dtype == object:
+            if is_complex(value):
+                return value.astype(np.complex128)
+            return np.asarray(_as_float(value), np.float64)
         return value if value.dtype.kind == "c" else value.astype(np.float64)
+
+
+def _nearest(x: Any) -> float:
+    """Return the float64 nearest to an exact number, as `float` does, in a third of its time."""
+    if type(x) is not mpmath.mpf:
+        return float(x)
+    negative, mantissa, exponent, bits = x._mpf_
+    if mantissa and -1021 <= exponent + bits <= 1023:
+        return math.ldexp(float(-mantissa if negative else mantissa), exponent)
+    return float(x)
+
+
+_as_float = np.frompyfunc(_nearest, 1, 1)
+_is_zero = np.frompyfunc(lambda x: not x, 1, 1)
+
+
+def is_zero(value: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which numbers are 0, of any precision."""
+    if value.dtype != object:
+        return np.asarray(value == 0)
+    return np.asarray(_is_zero(value), dtype=bool)
+
+
+_is_finite = np.frompyfunc(mpmath.isfinite, 1, 1)
+
+
+def is_finite(value: NDArray[Any], size: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which are numbers, by their magnitudes; an exact one may be beyond float64."""
+    found = np.asarray(np.isfinite(size))
+    if value.dtype == object and not found.all():
+        found = found | np.asarray(_is_finite(value), dtype=bool)
+    return found
 
 
 def magnitude(value: NDArray[Any]) -> NDArray[np.float64]:
@@ -40,8 +76,31 @@ def kept(made: Any, exact: bool) -> NDArray[Any]:
     return np.asarray(made, dtype=np.complex128 if np.iscomplexobj(made) else np.float64)
 
 
+def _exact(x: Any) -> Any:
+    """Return a number as an exact one; a float has a shorter path than mpmath's own."""
+    return mpmath.make_mpf(from_float(x)) if type(x) is float else mpmath.mpmathify(x)
+
+
+exactly = np.frompyfunc(_exact, 1, 1)
+"""Numbers as those of mpmath."""
+
+
+def sums(value: NDArray[Any]) -> NDArray[Any]:
+    """Return sums along the last axis; those of exact numbers are rounded once."""
+    if value.dtype != object:
+        return np.asarray(np.add.reduce(value, axis=-1))
+    if is_complex(value):
+        return np.asarray(np.add.reduce(value, axis=-1, initial=mpmath.mpf(0)), object)
+    rows = value.reshape(-1, value.shape[-1]) if value.size else np.empty((0, 0), object)
+    found = np.empty(math.prod(value.shape[:-1]), object)
+    found[:] = mpmath.mpf(0)
+    for i, row in enumerate(rows.tolist()):
+        found[i] = mpmath.make_mpf(mpf_sum([x._mpf_ for x in row], mpmath.mp.prec))
+    return found.reshape(value.shape[:-1])
+
+
 def _divided(a: Any, b: Any) -> Any:
-    if b != 0 or mpmath.isnan(a):
+    if b or mpmath.isnan(a):  # b != 0 would make 0 exact first, each time
         return a / b
     return mpmath.nan if a == 0 else mpmath.inf * mpmath.sign(a)
 

@@ -280,9 +280,8 @@ def sign(input: Any) -> Any:
 @truth_of("clip")
 def clip(input: Any, low: Any = None, high: Any = None) -> Any:
     """Elements no less than low and no more than high."""
-    found = input
-    if low is not None:
-        found = maximum(found, low)
+    low, high = (f.number(x) if isinstance(input, Tracked) else x for x in (low, high))
+    found = input if low is None else maximum(input, low)
     return found if high is None else minimum(found, high)
 
 

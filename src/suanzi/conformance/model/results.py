@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from suanzi._decode import PRIVATE, Malformed, Numbers, decode
+from suanzi._hints import shown
 from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, REQUIRED, Basis
 from suanzi.conformance.model.blocks import unpacked
@@ -225,8 +226,8 @@ class Run:
         schema = data.get("schema") if isinstance(data, Mapping) else None
         if schema not in (SCHEMA, PACKED):
             raise InvalidArgument(
-                f"a report of the schema {schema!r} cannot be read; this version reads {SCHEMA!r} "
-                f"and {PACKED!r}."
+                f"a report of the schema {shown(schema)} cannot be read; this version reads "
+                f"{SCHEMA!r} and {PACKED!r}."
             )
         try:
             found = decode(_Report, data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,16 @@ def to_json(run: Run) -> str:
         )
         text += f',\n "{name}": [\n  {lines}\n ]'
     return text + "\n}\n"
+
+
+def as_read(data: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return parts of a run's data as they are in the JSON of a report.
+
+    One line of JSON for all of them: the indented one takes twenty times as long.
+    """
+    some = _finite({name: data[name] for name in names})
+    found: dict[str, Any] = json.loads(json.dumps(some, allow_nan=False))
+    return found
 
 
 def _finite(x: Any) -> Any:

@@ -102,18 +102,15 @@ def _spread(
     """Each gradient goes to the first largest element of its window, or to all of them equally."""
     flat, grads, shape = _flat(x, rank), _flat(g, rank), x.shape[-rank:]
     lines = flat.value.reshape(-1, flat.shape[-1])
-    parts: list[list[list[Tracked]]] = [[[] for _ in line] for line in lines]
     rows = grads.reshape(len(lines), grads.shape[-1]) if len(lines) else grads
-    for o, (elements, count) in enumerate(_cells(windows)):
+    if not largest and len(lines):
+        return _shared(rows, windows, shape, divisor, padded).reshape(*x.shape)
+    parts: list[list[list[Tracked]]] = [[[] for _ in line] for line in lines]
+    for o, (elements, _) in enumerate(_cells(windows)):
         at = _positions(elements, shape)
         for i, line in enumerate(lines):
-            if largest:
-                if len(at):
-                    parts[i][_first_largest(line, at)].append(rows[i, o])
-            else:
-                share = rows[i, o] / (divisor or (count if padded else len(elements)))
-                for position in at:
-                    parts[i][position].append(share)
+            if len(at):
+                parts[i][_first_largest(line, at)].append(rows[i, o])
     made = [_sum(one) for line in parts for one in line]
     if not made:
         return x
@@ -127,6 +124,22 @@ def _first_largest(line: NDArray[Any], at: NDArray[Any]) -> int:
         if line[i] > line[best] or is_nan:
             best = i
     return int(best)
+
+
+def _shared(
+    rows: Tracked, windows: list[list[Window]], shape: Sequence[int], divisor: Any, padded: bool
+) -> Tracked:
+    """The gradients of windows, each shared by its elements; all rows at once."""
+    parts: list[list[Tracked]] = [[] for _ in range(int(np.prod(shape)))]
+    for o, (elements, count) in enumerate(_cells(windows)):
+        at = _positions(elements, shape)
+        if len(at):
+            share = rows[:, o : o + 1] / (divisor or (count if padded else len(elements)))
+            for position in at:
+                parts[position].append(share)
+    none = tracked(np.zeros((rows.shape[0], 1)))
+    made = [concatenate(one, -1).sum(-1, keepdims=True) if one else none for one in parts]
+    return concatenate(made, -1) if made else none[:, :0]
 
 
 def _sum(parts: list[Tracked]) -> Tracked:
