@@ -50,7 +50,7 @@ digits = 5
     ),
     ("native/kernels/ops.def", "", "UNARY(erf, FLOATS, SAME)\n"),
     (
-        "native/kernels/exponential.inc",
+        "native/kernels/functions/exponential.inc",
         "}  // namespace\n}  // namespace suanzi",
         """struct erf {
   template <class T>
@@ -111,7 +111,7 @@ MORE = Catalogue("more", str(Path(__file__).parent), "more", "more operators", "
 }
 IMPORTS = """
 from suanzi.registry import FLOATS, REAL_FUNCTION
-from suanzi.resolve.declare import operator
+from suanzi.ops.calling.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 """
 

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from suanzi.port.calls import Call, Taken
+from suanzi.recording.calls import Call, Taken
 from suanzi.port.opening import read_file
 from suanzi.port.operators import known, operands
 from suanzi.port.passes import Judge, written

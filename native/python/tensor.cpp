@@ -8,7 +8,7 @@
 
 #include "core/room.h"
 #include "core/status.h"
-#include "ops/transformation_views.h"
+#include "ops/transformation/views.h"
 #include "python/slots.h"
 
 namespace suanzi {

@@ -194,7 +194,7 @@ def _matrix() -> Any:
 
 def _refusal() -> Any:
     from suanzi.conformance.model.case import Refused
-    from suanzi.status import Status
+    from suanzi.base.status import Status
 
     return Refused(Status.TYPE_MISMATCH)
 

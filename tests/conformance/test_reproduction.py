@@ -26,7 +26,7 @@ from suanzi.conformance.running.process import Backend, Facts, Subject, Unanswer
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 PRINTED = Check("only the kit knows", {})
 SOME = "add pad gather where sign concat".split()

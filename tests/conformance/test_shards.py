@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.conformance.check import check
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations

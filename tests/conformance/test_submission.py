@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from suanzi import InvalidArgument
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.conformance import submission
 from suanzi.conformance.check import Progress
 from suanzi.conformance.reports import json as report_json

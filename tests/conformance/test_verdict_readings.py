@@ -14,7 +14,7 @@ from suanzi.conformance.model.basis import why
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import real
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 TIES = Either(
     "E86",

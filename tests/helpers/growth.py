@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import suanzi as sz
 from helpers.every_operator import REGISTRY, function
 from helpers.valid_calls import valid
-from suanzi import _core, interface
+from suanzi import _core
+from suanzi.faces import interface
 from suanzi.conformance.subjects.suanzi_adapter import function_of
 
 MALLOC, BLOCKS = 48 << 10, 400

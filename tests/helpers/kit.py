@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
-from suanzi.dtypes import dtype
-from suanzi.errata import errata
+from suanzi.base.dtypes import dtype
+from suanzi.standard.errata import errata
 from suanzi.standard import interfaces
 
 

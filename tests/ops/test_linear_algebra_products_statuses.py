@@ -11,7 +11,7 @@ import suanzi as sz
 from helpers.moves import refused
 from suanzi import _core
 from suanzi.standard import interface
-from suanzi.status import WrongObject
+from suanzi.base.status import WrongObject
 
 # The axes of each operand; those of one letter have one size.
 AXES = {

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import support as lists
 from suanzi.port.asking import Asked
 

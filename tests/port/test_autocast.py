@@ -10,7 +10,7 @@ import pytest
 
 import suanzi as sz
 from suanzi.port import autocast
-from suanzi.port.calls import from_records
+from suanzi.recording.calls import from_records
 from suanzi.port.judged import Judged
 from suanzi.port.passes import judge_calls
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import judge
-from suanzi.port.calls import Calls
+from suanzi.recording.calls import Calls
 from suanzi.port.readers.dumps import read_exported
 
 

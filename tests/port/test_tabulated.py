@@ -9,7 +9,7 @@ import pytest
 
 import suanzi as sz
 from suanzi.port import judge, read_calls
-from suanzi.port.calls import Calls, from_records
+from suanzi.recording.calls import Calls, from_records
 from suanzi.port.tabulated import rows
 from suanzi.promote import results as tables
 

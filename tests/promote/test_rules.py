@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
-from suanzi._files import LONGEST_TEXT
+from suanzi.base.files import LONGEST_TEXT
 from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.values import contains

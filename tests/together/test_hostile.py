@@ -14,7 +14,7 @@ import fuzz
 import suanzi as sz
 from fuzzing import mutations
 from fuzzing.hostile import KINDS, Hostile, Kind, _outcome
-from suanzi.blaming.runs import read_run
+from suanzi.validate.blame.runs import read_run
 from suanzi.conformance.reports import json as report_json
 
 QUICK = ("npy", "npz", "numpy", "safetensors", "sz", "run", "kept")

@@ -11,7 +11,7 @@ import pytest
 import suanzi as sz
 from suanzi import truth
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 from suanzi.truth import definitions, plain_truths
 from suanzi.truth.standard import WITHOUT
 

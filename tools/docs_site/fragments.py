@@ -31,13 +31,13 @@ from docs_site.proposals import proposals
 from docs_site.speed import brief, slower, summary
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
 from docs_site.words import say
-from suanzi._text import columns
+from suanzi.base.text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
 from suanzi.conformance.truth.bounds import COMPLEX, NARROWER, REAL
-from suanzi.errata import KINDS, Erratum, errata
+from suanzi.standard.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import categories, interfaces
 from suanzi.standard.other_names import LIBRARIES
 from suanzi.standard.other_names import table as names_table

@@ -29,12 +29,12 @@ import suanzi as sz
 from fuzzing import mutations
 from fuzzing.judging import Finding
 from fuzzing.processes import Place, Tell, Worker
-from suanzi.blaming.comparing import compare as compare_runs
-from suanzi.blaming.runs import read_run
+from suanzi.validate.blame.comparing import compare as compare_runs
+from suanzi.validate.blame.runs import read_run
 from suanzi.conformance.check import check
 from suanzi.conformance.reports import json as report_json
 from suanzi.conformance.submission import submit, verify
-from suanzi.replay.kept import read_kept
+from suanzi.port.replay.kept import read_kept
 
 LATE = 20.0
 """Seconds that a file may take; a hundred times what it takes on a quiet machine."""
@@ -92,7 +92,7 @@ def _of_port(path: Path) -> None:
 
 def _by_command(*words: str) -> None:
     """Run a command; it ends with a status, and without a traceback."""
-    from suanzi.cli import main
+    from suanzi.front.cli import main
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
@@ -121,7 +121,7 @@ def _report(path: Path) -> None:
 
 def _reports_compared(path: Path) -> None:
     """Compare a report with itself, without the command line, which takes ten times as long."""
-    from suanzi.cli.check import compare
+    from suanzi.front.cli.check import compare
 
     with contextlib.redirect_stdout(io.StringIO()):
         compare(str(path), str(path))

@@ -17,7 +17,7 @@ from typing import Any
 import suanzi as sz
 from fuzzing.values import LAYOUTS, Code, filled, odd
 from suanzi import _core
-from suanzi import array_api as xp
+from suanzi.faces import array_api as xp
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 
 ARRAY_API, CORE = "array api", "core"

@@ -22,7 +22,7 @@ from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.readings import settle, unsettled
 from suanzi.standard.catalogues import STANDARD
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 _OWN = ("shard", "started", "jobs", "timeout", "ids", "interrupted", "deviations", "cluster")
 """The settings in which the shards of one run may differ."""

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve.arguments import list_argument, tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import (
+from suanzi.base.hints import shown
+from suanzi.promote.registry import REGISTRY, Operator
+from suanzi.ops.calling.arguments import list_argument, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import (
     axes_argument,
     axis_argument,
     integer_argument,
@@ -24,8 +24,8 @@ from suanzi.resolve.scalars import (
     is_several,
     shape_argument,
 )
-from suanzi.shapes import MAX_NDIM
-from suanzi.status import (
+from suanzi.base.shapes import MAX_NDIM
+from suanzi.base.status import (
     AllocFailed,
     AxisArgument,
     DimensionsMismatch,

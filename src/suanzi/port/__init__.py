@@ -15,7 +15,7 @@
 ``running``    a program in another process, or a block of this one
 """
 
-from suanzi.port.calls import Call, Calls, read_calls
+from suanzi.recording.calls import Call, Calls, read_calls
 from suanzi.port.findings import Finding
 from suanzi.port.readers.dumps import read_exported
 from suanzi.port.report import Report, judge

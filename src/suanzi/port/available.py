@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suanzi.port.calls import Call
+from suanzi.recording.calls import Call
 from suanzi.port.findings import Verdict
 from suanzi.port.given import OWN_GRADIENTS
 from suanzi.promote.rules import RuleSet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suanzi.port.calls import Call, Calls
+from suanzi.recording.calls import Call, Calls
 from suanzi.promote.rules import RuleSet
 
 OWN_GRADIENTS = ("mindspore", "paddle", "openvino", "jax", "numpy")

@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterable
 from functools import cache
 
-from suanzi._lang import say
-from suanzi._text import printable
-from suanzi.port.calls import Where
+from suanzi.base.lang import say
+from suanzi.base.text import printable
+from suanzi.recording.calls import Where
 from suanzi.port.findings import Finding, line_at
 
 REFUSED = ("SZ002", "SZ004", "SZ008")

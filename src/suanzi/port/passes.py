@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
 from suanzi.port import autocast
 from suanzi.port.available import Available
-from suanzi.port.calls import Call, Calls, Taken
+from suanzi.recording.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
 from suanzi.port.given import Given
 from suanzi.port.judged import Judged

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from suanzi.dtypes import DType, iinfo
-from suanzi.port.calls import Call, Taken
+from suanzi.base.dtypes import DType, iinfo
+from suanzi.recording.calls import Call, Taken
 from suanzi.port.findings import Code, Verdict
 from suanzi.promote.fixes import Fix, cast_code
 from suanzi.promote.operands import NUMBER_KINDS, Role

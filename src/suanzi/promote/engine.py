@@ -13,8 +13,8 @@ from enum import Enum
 from itertools import combinations
 from typing import Any, NoReturn
 
-from suanzi.dtypes import DType, float32, float64
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DType, float32, float64
+from suanzi.base.dtypes import bool as bool_
 from suanzi.promote.layers import Cell, Gate, kind_rank, weak_number
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
 from suanzi.promote.operators import (
@@ -26,7 +26,7 @@ from suanzi.promote.operators import (
 )
 from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 
 class Layer(Enum):
@@ -93,7 +93,7 @@ class Answer:
             return bool_
         if self.operator.name != "abs":
             return self.dtype
-        from suanzi.dtypes import part
+        from suanzi.base.dtypes import part
 
         return part(self.dtype)
 

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from suanzi._lang import said, say
-from suanzi._text import columns
-from suanzi.dtypes import DType
+from suanzi.base.lang import said, say
+from suanzi.base.text import columns
+from suanzi.base.dtypes import DType
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.fixes import Fix, fix_for, fix_keeping, losses, same, unknown_losses, wanted_by
 from suanzi.promote.results import results
 from suanzi.promote.rounding import Rounded, rounded
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 if TYPE_CHECKING:
-    from suanzi._html import Mark
+    from suanzi.base.html import Mark
 
 # The entry of RuleSet.sources that a layer comes from, and suanzi's own layers.
 _SOURCES = {
@@ -195,7 +195,7 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, page, table
+        from suanzi.base.html import Cell, page, table
 
         rows = [
             (say(label), Cell(say(text), _mark(self)) if label == "lost" else say(text))
@@ -313,7 +313,7 @@ class Explanations:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, page, table
+        from suanzi.base.html import Cell, page, table
 
         rows = [
             (name, Cell(dtype, _mark(one)), Cell(lost, _mark(one)), why)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from suanzi.dtypes import DType, document_name
+from suanzi.base.dtypes import DType, document_name
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.layers import kind_rank
 from suanzi.promote.operands import Operand, Role
@@ -21,7 +21,7 @@ from suanzi.promote.operators import OUTSIDE
 from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real, loss, number_loss, show
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from suanzi import _core
-from suanzi._files import read_text
-from suanzi.dtypes import DType, DTypeLike, dtype, float32
+from suanzi.base.files import read_text
+from suanzi.base.dtypes import DType, DTypeLike, dtype, float32
 from suanzi.promote import layers
 from suanzi.promote.losing import OnLoss
 from suanzi.promote.operands import NumberKind
@@ -33,7 +33,7 @@ from suanzi.promote.operators import (
 from suanzi.promote.results import results
 from suanzi.promote.writing import WriteRule
 from suanzi.promote.zero_dim import AS_TENSOR, ZeroDimRule
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -154,7 +154,7 @@ class RuleSet(_core.RuleTable):
         return f"<rule set {self.name}: {self.title}, {self.version}>"
 
     def _repr_html_(self) -> str:
-        from suanzi._html import page, table
+        from suanzi.base.html import page, table
         from suanzi.promote.facts import facts_of, lines_of
 
         return page(table((), lines_of(facts_of(self)), row_heads=True, caption=repr(self)))

@@ -15,7 +15,7 @@ from typing import Any
 
 from suanzi.standard import Interface, interface, interfaces
 from suanzi.standard.records import categories
-from suanzi.status import InternalError
+from suanzi.base.status import InternalError
 
 
 @dataclass(frozen=True)

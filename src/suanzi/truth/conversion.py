@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.dtypes import dtype as dtype_named
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.truth import kinds
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded
 from suanzi.truth.tracked import Tracked, tracked

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.dtypes import dtype as dtype_named
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.truth import functions as f
 from suanzi.truth import kinds
 from suanzi.truth import tracked as t

@@ -17,10 +17,10 @@ from suanzi.conformance.cases._values import Shape, by, distinct, strided
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert
-from suanzi.dtypes import dtype as as_dtype
+from suanzi.base.dtypes import dtype as as_dtype
 from suanzi.promote.questions import result_type
 from suanzi.standard import interface
-from suanzi.status import Status, TypeMismatch
+from suanzi.base.status import Status, TypeMismatch
 
 __all__ = [
     "Elementwise",

@@ -16,7 +16,7 @@ from suanzi.conformance.cases._values import Shape
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import FORMATS, decode
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _QUICK_LENGTH = 251
 """How many elements the values of a quick run fill: a prime, so that no vector ends with them."""

@@ -15,7 +15,7 @@ from suanzi.conformance.model.data import anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, decode, encode, real
 from suanzi.conformance.truth.functions import FUNCTIONS, as_real, number
 from suanzi.standard import interface
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _PERIODIC = ("sin", "cos", "tan")
 

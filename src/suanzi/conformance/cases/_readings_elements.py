@@ -19,8 +19,8 @@ from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Real, Value, c
 from suanzi.conformance.model.operators import BINARY, exact_binary
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.conformance.truth.functions import FUNCTIONS
-from suanzi.registry import REGISTRY
-from suanzi.status import Status
+from suanzi.promote.registry import REGISTRY
+from suanzi.base.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _BOTH = ("x", "y")

@@ -14,7 +14,7 @@ from suanzi.conformance.model.case import Case, Check, Expected, Refused
 from suanzi.conformance.model.numbers import PARTS, Real, Value, real
 from suanzi.conformance.subjects.wire import Data
 from suanzi.standard import interfaces
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _TM, _IA = Status.TYPE_MISMATCH, Status.INVALID_ARGUMENT
 _OR, _AX = Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT

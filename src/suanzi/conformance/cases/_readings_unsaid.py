@@ -24,7 +24,7 @@ from suanzi.conformance.model.unusual import is_whole, tensors
 from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.operators import OPERATORS
 from suanzi.standard import interfaces
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _OR = Status.OUT_OF_RANGE

@@ -14,7 +14,7 @@ from suanzi.conformance.cases._values import Shape, zero
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
 from suanzi.conformance.model.numbers import Real, Value
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _REFUSED = Refused(Status.TYPE_MISMATCH, others=(Status.INVALID_ARGUMENT,))
 _KINDS = (("COO",), ("CSR",))

@@ -25,7 +25,7 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.model.operators import exact_binary, exact_unary
 from suanzi.conformance.truth.functions import as_real, magnitude, number
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 Complex = tuple[Real, Real]
 _DIVISIONS = ("div", "floordiv", "mod")

@@ -12,7 +12,7 @@ from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import SIGNED, UNSIGNED, Value, wrap
 from suanzi.conformance.model.operators import exact_binary, exact_unary
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 
 @cases_of("bitwise_and", "bitwise_or", "bitwise_xor")

@@ -14,7 +14,7 @@ from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Real, Value
 from suanzi.conformance.truth.sums import reals
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _MADE_OF = {part: whole for whole, part in PARTS.items()}
 _SHAPES: tuple[Shape, ...] = ((7,), (3, 4), (2, 3, 2))

@@ -16,7 +16,7 @@ from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import Value
 from suanzi.conformance.subjects.wire import Data, Ref
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _SHAPE = (3, 5)
 _SHARED = "the output shares the memory of the values: writes to the values change it"

@@ -21,10 +21,10 @@ from suanzi.conformance.model.case import (
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.dtypes import dtype as dtype_named
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.standard import examples, interface, interfaces
 from suanzi.standard.worked_examples import Example, ExampleTensor
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _ULP = 4.0
 """The error of a worked example of another catalogue: other cases have the bounds that follow."""

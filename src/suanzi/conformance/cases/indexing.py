@@ -25,7 +25,7 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.truth.indexing_order import first_best, rank, sorted_indices
 from suanzi.conformance.truth.lines import lines, shape_left
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 SHAPE = (3, 5, 4)
 

@@ -14,7 +14,7 @@ from suanzi.conformance.cases.indexing import lengths, one
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, ZERO, Value, real, truth
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _SHAPES: tuple[Shape, ...] = ((11,), (4, 5), (2, 3, 4))
 

@@ -36,7 +36,7 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact
 from suanzi.conformance.truth.functions import fraction
 from suanzi.conformance.truth.signal import COMPLEX_OF
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 Shape = tuple[int, ...]
 

@@ -38,7 +38,7 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth import linear_algebra_matrices as exactly
 from suanzi.conformance.truth.arrays import exact
 from suanzi.conformance.truth.sums import half_unit
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 Shape = tuple[int, ...]
 Rows = list[list[float]]

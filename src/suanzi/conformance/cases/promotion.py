@@ -27,14 +27,14 @@ from suanzi.conformance.model.numbers import (
     store,
 )
 from suanzi.conformance.model.operators import BINARY, binary
-from suanzi.dtypes import DTYPES, DType
+from suanzi.base.dtypes import DTYPES, DType
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import ZeroDim
 from suanzi.promote.operators import OPERATORS
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
 """A Python number of each kind."""

@@ -32,7 +32,7 @@ from suanzi.conformance.model.numbers import (
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, result_dtype, takes
 from suanzi.conformance.truth.sums import added_allowed, nearly_tied, reals, rough_sum
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 LENGTHS = (16, 1024)
 """Powers of two, so that the mean of numbers that are nearly tied is, too."""

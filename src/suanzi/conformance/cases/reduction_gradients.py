@@ -34,7 +34,7 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.conformance.truth.sums import product, product_allowed, reals
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 SHAPE = (3, 4, 2)
 

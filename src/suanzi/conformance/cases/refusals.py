@@ -26,7 +26,7 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import NAN
 from suanzi.conformance.model.operators import BINARY
 from suanzi.standard import interfaces
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _OR, _AX = Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT

@@ -17,9 +17,9 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import NAN
 from suanzi.conformance.model.numbers import real as number
 from suanzi.conformance.subjects.wire import Data
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 Arguments = dict[str, Any]
 

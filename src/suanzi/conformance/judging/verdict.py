@@ -15,7 +15,7 @@ from suanzi.conformance.model.data import values
 from suanzi.conformance.model.expected import NO_INTERPRETATION, may_refuse
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.standard.catalogues import STANDARD
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Generic, TypeVar, overload
 
 from suanzi.conformance.model.numbers import Value
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 T = TypeVar("T")
 

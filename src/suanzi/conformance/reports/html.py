@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
-from suanzi._files import write_file
-from suanzi._html import render
+from suanzi.base.files import write_file
+from suanzi.base.html import render
 from suanzi.conformance.decision import said_headline
 from suanzi.conformance.model.basis import labels, meanings
 from suanzi.conformance.model.case import GROUPS

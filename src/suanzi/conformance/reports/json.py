@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import __version__
-from suanzi._decode import Malformed, decode, schema_of
-from suanzi._files import write_file
+from suanzi.base.decode import Malformed, decode, schema_of
+from suanzi.base.files import write_file
 from suanzi.conformance.model.blocks import packed
 from suanzi.conformance.model.members import long_title_of
 from suanzi.conformance.model.reported import Block, Evidence, Settings, Subject
 from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, counts
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 MANY = 5000
 """Cases beyond which what passed, or has no answer, is written in blocks."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from suanzi import __version__
 from suanzi.conformance.running.process import Backend, Subject
-from suanzi.status import InternalError, InvalidArgument, StatusError
+from suanzi.base.status import InternalError, InvalidArgument, StatusError
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Result

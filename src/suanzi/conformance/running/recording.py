@@ -22,7 +22,7 @@ from suanzi.conformance.model.case import Case, Expected
 from suanzi.conformance.model.results import Kept, Result
 from suanzi.conformance.running.process import Backend, Facts, NoAnswer, Unanswered, read_answer
 from suanzi.conformance.subjects.wire import to_json
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 _LONGEST, _LONGEST_LINE = 1 << 30, 1 << 26
 """Bytes of the answers of one interface; a forged file may unpack to more."""

@@ -21,7 +21,7 @@ from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, U
 from suanzi.conformance.running.recording import kept
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
-from suanzi.status import StatusError
+from suanzi.base.status import StatusError
 
 _WORDS = 2000
 """How many characters of what went wrong are kept."""

@@ -36,7 +36,7 @@ from suanzi.conformance.subjects.wire import (
     Unsupported,
 )
 from suanzi.standard.prototypes import Prototype, as_printed, prototype, prototypes
-from suanzi.status import Status, StatusError
+from suanzi.base.status import Status, StatusError
 
 
 class Adapter:

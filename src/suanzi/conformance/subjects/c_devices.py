@@ -14,7 +14,7 @@ from typing import Any
 from suanzi.conformance.subjects.c_arguments import Home
 from suanzi.conformance.subjects.c_memory import Device, TensorImpl, read_tensor
 from suanzi.conformance.subjects.wire import Broken, Data
-from suanzi.device import DeviceType
+from suanzi.base.device import DeviceType
 
 Destroy = Callable[[int], Any]
 _NUMBERS = (0, 1)

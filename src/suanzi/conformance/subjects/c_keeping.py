@@ -25,7 +25,7 @@ from suanzi.conformance.subjects.c_memory import (
     read_tensor,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
-from suanzi.device import DeviceType
+from suanzi.base.device import DeviceType
 
 if TYPE_CHECKING:
     from suanzi.conformance.subjects.c_adapter import Adapter

@@ -35,7 +35,7 @@ from suanzi.conformance.truth.sums import (
     sum_allowed,
     total,
 )
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 MODES = ("SUM", "PROD", "MAX", "MIN", "MEAN", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
 ROUNDED = ("SUM", "PROD", "MEAN")

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from suanzi.dtypes import DType
-from suanzi.port.calls import Call, Calls, Taken, Where
+from suanzi.base.dtypes import DType
+from suanzi.recording.calls import Call, Calls, Taken, Where
 from suanzi.port.findings import Finding, Fingerprint, Verdict
 from suanzi.port.judged import Judged
 from suanzi.port.operators import known, operands
