@@ -14,6 +14,7 @@ from textwrap import dedent
 import pytest
 
 import suanzi as sz
+from rooms import public_paths
 from suanzi.base.lang.choosing import split
 from suanzi.front.cli import app, main
 
@@ -24,10 +25,12 @@ ALONE = (
     "suanzi.recording.recorders.",
     "suanzi.conformance.subjects.frameworks.",
 )
+PATHS = {"suanzi._core", *(f"suanzi.{name}" for name in public_paths())}
+"""What is compiled, and modules of rooms under their public paths."""
 MODULES = [
     info.name
     for info in pkgutil.walk_packages(sz.__path__, "suanzi.")
-    if not info.name.startswith(ALONE) and info.name != "suanzi._core"
+    if not info.name.startswith(ALONE) and info.name not in PATHS
 ]
 PAGES = [
     page
@@ -51,7 +54,9 @@ def needs_dask(what: str) -> None:
     pytest.importorskip("dask", reason=f"{what} is about tensors of blocks, which are Dask's")
     for other in FILES.get(what, ()):
         pytest.importorskip(other, reason=f"{what} has examples with files of {other}")
-    sz.register_device("cluster", importlib.import_module("suanzi.runtimes.cluster.provider").Provider())
+    sz.register_device(
+        "cluster", importlib.import_module("suanzi.runtimes.cluster.provider").Provider()
+    )
 
 
 def needs_torch(what: str) -> None:
@@ -62,9 +67,9 @@ def needs_torch(what: str) -> None:
 
 @pytest.mark.parametrize("name", ["suanzi", *MODULES])
 def test_docstrings(name: str) -> None:
-    if name.startswith(("suanzi.cluster", "suanzi.dask")) or name.endswith(".cluster_adapter"):
+    if name.startswith("suanzi.runtimes.cluster") or name.endswith(".cluster_adapter"):
         needs_dask(name)
-    if name.startswith("suanzi.torch") or name.endswith(".device_adapter"):
+    if name.startswith("suanzi.runtimes.torch") or name.endswith(".device_adapter"):
         needs_torch(name)
     if name.startswith("suanzi.runtimes.torch.triton"):
         pytest.importorskip("triton", reason=f"{name} has kernels of Triton")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.standard import interfaces
 from suanzi.base.status import InvalidArgument
+from suanzi.standard import interfaces
 from where import CLAUSES, ROOT, clauses_in, find, head, main, meets, number
 
 CATEGORIES = {

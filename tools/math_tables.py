@@ -1,7 +1,8 @@
-"""Writes native/kernels/functions/math_tables.inc: polynomials, and logarithms in more than double precision.
+"""Writes math_tables.inc: polynomials, and logarithms in more than double precision.
 
     python tools/math_tables.py > native/kernels/functions/math_tables.inc
-    python tools/math_tables.py rounding | clang-format > native/kernels/functions/rounding_tables.inc
+    python tools/math_tables.py rounding | clang-format \
+        > native/kernels/functions/rounding_tables.inc
 
 Polynomials interpolate at Chebyshev nodes in 300 bits, which is within a hair of the best there
 is; each line says how far it stays from its function, relative to it.

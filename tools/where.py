@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 
 import suanzi  # noqa: F401  (declares the operators)
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import Interface, interface, interfaces
-from suanzi.base.status import InvalidArgument
 
 ROOT = Path(__file__).resolve().parent.parent
 KIT = "src/suanzi/conformance"

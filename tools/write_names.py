@@ -16,8 +16,8 @@ from enum import Enum
 from pathlib import Path
 
 import suanzi.ops
-from suanzi.faces import interface
 from suanzi.base.dtypes import DTYPES
+from suanzi.faces import interface
 from suanzi.faces.interface.functions import by_name, doc, head
 from suanzi.promote.layers import NUMERIC_KINDS
 from suanzi.promote.registry import FUNCTIONS

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import records
-from suanzi.validate.accuracy.report import from_dict, is_report
 from suanzi.conformance.reports.json import read
 from suanzi.front.site import DATA
 from suanzi.front.site.accuracy import stored
 from suanzi.front.site.conformance import condensed
+from suanzi.validate.accuracy.report import from_dict, is_report
 
 
 def store(file: Path) -> Path:

@@ -7,8 +7,8 @@
 #include "kernels/formats.inc"
 #include "kernels/functions/magnitude.inc"
 
-#include "kernels/vectors/bfloat_neon.inc"
 #include "kernels/convert.inc"
+#include "kernels/vectors/bfloat_neon.inc"
 
 #include "kernels/transformation.inc"
 

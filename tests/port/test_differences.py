@@ -11,8 +11,8 @@ import pytest
 from suanzi.front.cli import main
 from suanzi.port import judge
 from suanzi.port.differences import Asked, differences, questions
-from suanzi.port.readers.logs import from_log
 from suanzi.port.probes import ask_differences as asker
+from suanzi.port.readers.logs import from_log
 
 TARGETS = ["paddle", "mindspore", "jax", "openvino", "torch_npu", "cann"]
 

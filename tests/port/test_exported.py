@@ -11,8 +11,8 @@ import pytest
 
 from suanzi.front.cli import main
 from suanzi.port import judge
-from suanzi.recording.calls import Calls
 from suanzi.port.readers.dumps import read_exported
+from suanzi.recording.calls import Calls
 
 
 class Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from suanzi.base.dtypes import float16
-from suanzi.port import Call, Calls, Report, judge
-from suanzi.recording.calls import Taken, Where, from_records
-from suanzi.promote.operands import Operand, Role
 from suanzi.base.status import InvalidArgument
+from suanzi.port import Call, Calls, Report, judge
+from suanzi.promote.operands import Operand, Role
+from suanzi.recording.calls import Taken, Where, from_records
 
 SCALE, NUMBER = Operand(Role.ZERO_DIM, float16), Operand(Role.NUMBER, kind="float")
 

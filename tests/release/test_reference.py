@@ -20,9 +20,9 @@ from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, pag
 from docs_site.proposals import read
 from docs_site.words import LANGUAGES, missing, say, speaking
 from suanzi.front.cli import app
-from suanzi.standard.errata import errata
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import categories, interfaces
+from suanzi.standard.errata import errata
 from write_docs import kept, made, main, paths
 
 ROOT = Path(__file__).parents[2]

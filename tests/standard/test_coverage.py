@@ -9,10 +9,10 @@ import pytest
 import suanzi as sz
 from helpers.memory_cases import NOTHING_ALLOCATED, calls
 from helpers.standard_operators import REGISTRY
-from suanzi.faces import interface
+from suanzi.base.dtypes import DTYPES
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.cases.statuses import VALID
-from suanzi.base.dtypes import DTYPES
+from suanzi.faces import interface
 from suanzi.standard import examples, interfaces
 
 EVERY = list(interfaces().values())

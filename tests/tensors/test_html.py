@@ -203,7 +203,7 @@ class TestPromotion:
 
 
 def test_cells_escape_their_titles() -> None:
-    html = html.table([], [[html.Cell('"<', "refused", '">&')]])
-    found = read(html)
+    page = html.table([], [[html.Cell('"<', "refused", '">&')]])
+    found = read(page)
     assert found.cells == [['"<']]
     assert found.titles == ['">&']

@@ -16,8 +16,8 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.tensors import saving
 from suanzi.base.dtypes import DTYPES
+from suanzi.tensors import saving
 from suanzi.tensors.saving import FORMAT, VERSION
 
 

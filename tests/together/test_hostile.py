@@ -14,8 +14,8 @@ import fuzz
 import suanzi as sz
 from fuzzing import mutations
 from fuzzing.hostile import KINDS, Hostile, Kind, _outcome
-from suanzi.validate.blame.runs import read_run
 from suanzi.conformance.reports import json as report_json
+from suanzi.validate.blame.runs import read_run
 
 QUICK = ("npy", "npz", "numpy", "safetensors", "sz", "run", "kept")
 

@@ -35,10 +35,10 @@ from suanzi.base.text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
 from suanzi.conformance.truth.bounds import COMPLEX, NARROWER, REAL
-from suanzi.standard.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import categories, interfaces
+from suanzi.standard.errata import KINDS, Erratum, errata
 from suanzi.standard.other_names import LIBRARIES
 from suanzi.standard.other_names import table as names_table
 
@@ -72,10 +72,10 @@ SOURCES = {
     "proposals": "tools/docs_site/proposals.en.toml",
     "other-names": data_file("standard", "other-names.txt"),
     "findings": data_file("conformance.reports", "deviations/{}.toml"),
-    "atlas": data_file("site", "data/accuracy"),
-    "samples": data_file("site", "data/accuracy"),
-    "judged-outputs": data_file("site", "data/judge.json"),
-    "judged-softmax": data_file("site", "data/judge.json"),
+    "atlas": data_file("front.site", "data/accuracy"),
+    "samples": data_file("front.site", "data/accuracy"),
+    "judged-outputs": data_file("front.site", "data/judge.json"),
+    "judged-softmax": data_file("front.site", "data/judge.json"),
     "slower": "benchmarks/results",
     "accelerators": "benchmarks/results/accelerators-nvidia-h200.json",
     "judged-framework": "benchmarks/results/judge-{}.json",

@@ -11,9 +11,9 @@ import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.words import language, say
 from suanzi.base import status
+from suanzi.base.dtypes import DOCUMENTS, DTYPES, document_name
 from suanzi.base.lang import translated
 from suanzi.front.cli import app
-from suanzi.base.dtypes import DOCUMENTS, DTYPES, document_name
 
 
 def help_text(english: str) -> str:

@@ -29,12 +29,12 @@ import suanzi as sz
 from fuzzing import mutations
 from fuzzing.judging import Finding
 from fuzzing.processes import Place, Tell, Worker
-from suanzi.validate.blame.comparing import compare as compare_runs
-from suanzi.validate.blame.runs import read_run
 from suanzi.conformance.check import check
 from suanzi.conformance.reports import json as report_json
 from suanzi.conformance.submission import submit, verify
 from suanzi.port.replay.kept import read_kept
+from suanzi.validate.blame.comparing import compare as compare_runs
+from suanzi.validate.blame.runs import read_run
 
 LATE = 20.0
 """Seconds that a file may take; a hundred times what it takes on a quiet machine."""

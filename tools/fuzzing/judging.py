@@ -24,9 +24,9 @@ from fuzzing.namespaces import ARRAY_API, CORE, apart, functions
 from fuzzing.oracle import disagreement
 from fuzzing.values import Code
 from suanzi import _core
-from suanzi.faces import interface
 from suanzi.conformance.subjects.suanzi_adapter import create, function_of
 from suanzi.conformance.subjects.wire import Data
+from suanzi.faces import interface
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import record
 

@@ -5,9 +5,9 @@
 
 #include "core/own_memory.h"
 #include "kernels/kernels.h"
-#include "kernels/vectors/lanes.h"
 #include "kernels/linear_algebra/products.h"
 #include "kernels/nn/convolutions.h"
+#include "kernels/vectors/lanes.h"
 
 namespace suanzi {
 

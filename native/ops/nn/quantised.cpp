@@ -12,9 +12,9 @@
 #include "core/threads.h"
 #include "core/without_gil.h"
 #include "kernels/by_level.h"
-#include "kernels/vectors/lanes.h"
 #include "kernels/linear_algebra/products_tiles.h"
 #include "kernels/nn/quantised.h"
+#include "kernels/vectors/lanes.h"
 
 namespace suanzi {
 

@@ -9,8 +9,8 @@
 #include "core/threads.h"
 #include "core/without_gil.h"
 #include "kernels/kernels.h"
-#include "kernels/vectors/lanes.h"
 #include "kernels/nn/rows.h"
+#include "kernels/vectors/lanes.h"
 #include "loops/axes.h"
 #include "loops/blocks.h"
 

@@ -13,8 +13,8 @@
 #include "calls/results.h"
 #include "core/threads.h"
 #include "core/without_gil.h"
-#include "kernels/vectors/lanes.h"
 #include "kernels/reduction/reduction.h"
+#include "kernels/vectors/lanes.h"
 #include "loops/axes.h"
 
 namespace suanzi {

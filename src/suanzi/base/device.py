@@ -23,7 +23,13 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from suanzi.base.hints import nearest
-from suanzi.base.status import AllocFailed, InternalError, InvalidArgument, StatusError, TypeMismatch
+from suanzi.base.status import (
+    AllocFailed,
+    InternalError,
+    InvalidArgument,
+    StatusError,
+    TypeMismatch,
+)
 
 if TYPE_CHECKING:
     from suanzi._core import DType

@@ -108,7 +108,7 @@ def _environment(folder: Path) -> Environment:
         return without_tricks(clean(value)) if is_text else value
 
     return Environment(
-        loader=FileSystemLoader([folder, Path(__file__).parent / "_pages"]),
+        loader=FileSystemLoader([folder, Path(__file__).parent / "pages"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

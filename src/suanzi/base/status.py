@@ -127,3 +127,8 @@ class AxisArgument(StatusError, ValueError, IndexError):
     """A bad axis, where the clause has a status of its own for it."""
 
     status = Status.AXIS_ARGUMENT
+
+
+for _error in vars().copy().values():
+    if isinstance(_error, type) and issubclass(_error, StatusError):
+        _error.__module__ = "suanzi.status"  # where users import it: tracebacks and pickles say so

@@ -101,9 +101,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _cases(config: pytest.Config) -> list[Case]:
+    from suanzi.base.status import InvalidArgument
     from suanzi.conformance.check import cases_of_each, filters
     from suanzi.conformance.running.run import facts_of
-    from suanzi.base.status import InvalidArgument
 
     subject = _backend(config)
     _timeout(config)
@@ -167,8 +167,8 @@ def _own_deviations(config: pytest.Config) -> list[Deviation]:
 
 
 def _backend(config: pytest.Config) -> Backend:
-    from suanzi.conformance.running.backends import backend
     from suanzi.base.status import InvalidArgument
+    from suanzi.conformance.running.backends import backend
 
     title = _setting(config, "backend")
     if not title:

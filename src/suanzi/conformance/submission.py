@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 from suanzi.base.decode import Malformed, decode
 from suanzi.base.files import only_files, write_file
+from suanzi.base.status import InvalidArgument
 from suanzi.base.toml import tomllib
 from suanzi.conformance import evidence, mustpass, second_judge
 from suanzi.conformance.cases import Wanted, cases
@@ -38,7 +39,6 @@ from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.running.recording import Recorded, content_of, read_answers
 from suanzi.conformance.running.run import given_up, run_case
 from suanzi.promote.library import rule_sets
-from suanzi.base.status import InvalidArgument
 
 FORMAT = "suanzi-submission/1"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.minisig"

@@ -6,5 +6,7 @@ from importlib import import_module
 from suanzi.promote.library import BRINGS
 from suanzi.promote.registry import LOADERS
 
-LOADERS["array_api"] = BRINGS["array_api"] = partial(import_module, "suanzi.array_api")
-LOADERS["array_api.numpy_functions"] = partial(import_module, "suanzi.faces.array_api.numpy_functions")
+LOADERS["array_api"] = BRINGS["array_api"] = partial(import_module, "suanzi.faces.array_api")
+LOADERS["array_api.numpy_functions"] = partial(
+    import_module, "suanzi.faces.array_api.numpy_functions"
+)

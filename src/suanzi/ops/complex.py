@@ -7,8 +7,7 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.dtypes import DType, char, float16, float32, float64
-from suanzi.ops.quantized import stored_zero
-from suanzi.promote.registry import ANY, REGISTRY, Operator
+from suanzi.base.status import InvalidArgument, TypeMismatch
 from suanzi.ops.calling.arguments import (
     Number,
     as_operand,
@@ -19,7 +18,8 @@ from suanzi.ops.calling.arguments import (
 )
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.elementwise import check_dtype, check_shapes
-from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.quantized import stored_zero
+from suanzi.promote.registry import ANY, REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import copy, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike

@@ -10,9 +10,13 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.device import CPU, DeviceLike
 from suanzi.base.dtypes import DType, DTypeLike, char, float32
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, WrongObject
+from suanzi.ops.calling.arguments import as_operand, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.creation_values import copied, is_nothing, refuse_host_memory, shared, values_of
 from suanzi.ops.creation_wanted import (
     LayoutLike,
@@ -27,10 +31,6 @@ from suanzi.ops.creation_wanted import (
 )
 from suanzi.ops.quantized import stored_zero
 from suanzi.promote.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE
-from suanzi.ops.calling.arguments import as_operand, tensor_argument
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import integer_argument
-from suanzi.base.status import InvalidArgument, WrongObject
 from suanzi.tensors.parts import copy, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 

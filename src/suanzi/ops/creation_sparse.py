@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suanzi.base.numpy import Array, np
 from suanzi.base.device import CPU, DeviceLike
 from suanzi.base.dtypes import DType, DTypeLike, float32, int64
 from suanzi.base.layout import Layout, LayoutType
-from suanzi.ops.creation_wanted import wanted
-from suanzi.promote.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
+from suanzi.base.numpy import Array, np
+from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import integer_argument
-from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.ops.creation_wanted import wanted
+from suanzi.promote.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
 from suanzi.tensors.make import kind_of, tensor
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor

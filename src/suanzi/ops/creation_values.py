@@ -6,12 +6,9 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.numpy import np
 from suanzi.base.dtypes import DType
 from suanzi.base.layout import min2maj_of, strides_of
-from suanzi.ops.creation_wanted import Wanted
-from suanzi.promote.registry import BOOL, SUBBYTE, Operator
-from suanzi.ops.calling.arguments import dtype_error
+from suanzi.base.numpy import np
 from suanzi.base.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -19,6 +16,9 @@ from suanzi.base.status import (
     TypeMismatch,
     UninitializedObject,
 )
+from suanzi.ops.calling.arguments import dtype_error
+from suanzi.ops.creation_wanted import Wanted
+from suanzi.promote.registry import BOOL, SUBBYTE, Operator
 from suanzi.tensors.exchange import from_dlpack, from_numpy
 from suanzi.tensors.make import kind_of, tensor
 from suanzi.tensors.parts import is_destroyed

@@ -8,17 +8,23 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from suanzi import _core
-from suanzi.base.hints import shown
-from suanzi.base.numpy import Array
 from suanzi.base.device import Device, DeviceProvider, create, provider_of, upload
 from suanzi.base.dtypes import DType, DTypeLike, dtype, finfo, iinfo
+from suanzi.base.hints import shown
 from suanzi.base.layout import Layout, LayoutType, strides_of
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.arguments import Number, dtype_error, in_name_of, real_values
-from suanzi.ops.calling.elementwise import plain_operand
-from suanzi.ops.calling.scalars import Titled, check_alive, integer_argument, shape_argument, title_of
+from suanzi.base.numpy import Array
 from suanzi.base.shapes import bounded
 from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.ops.calling.arguments import Number, dtype_error, in_name_of, real_values
+from suanzi.ops.calling.elementwise import plain_operand
+from suanzi.ops.calling.scalars import (
+    Titled,
+    check_alive,
+    integer_argument,
+    shape_argument,
+    title_of,
+)
+from suanzi.promote.registry import Operator
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import is_destroyed

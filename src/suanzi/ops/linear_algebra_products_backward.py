@@ -8,8 +8,11 @@ from __future__ import annotations
 from math import prod
 
 from suanzi import _core
-from suanzi.base.numpy import np
 from suanzi.base.dtypes import DType, widened
+from suanzi.base.numpy import np
+from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import operator
 from suanzi.ops.linear_algebra_products import (
     FLOATING,
     as_matrix,
@@ -24,9 +27,6 @@ from suanzi.ops.linear_algebra_products import (
     with_axis,
 )
 from suanzi.promote.registry import NUMBERS, REGISTRY, Operator
-from suanzi.ops.calling.arguments import real_argument
-from suanzi.ops.calling.declare import operator
-from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import converted, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike

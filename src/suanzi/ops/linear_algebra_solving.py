@@ -6,13 +6,13 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.dtypes import DType
-from suanzi.ops.libraries.lapack import answered, check_square, promoted_dtype
-from suanzi.promote.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import InvalidArgument
 from suanzi.ops.calling.arguments import real_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import InvalidArgument
+from suanzi.ops.libraries.lapack import answered, check_square, promoted_dtype
+from suanzi.promote.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.dtypes import bool as bool_
-from suanzi.promote.engine import Layer
-from suanzi.promote.registry import BOOL, LOGICAL, NUMBERS, REGISTRY, SUBBYTE
 from suanzi.ops.calling.arguments import operands_of
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.elementwise import check_dtype, check_shapes, promote, promoted_dtype, run
+from suanzi.promote.engine import Layer
+from suanzi.promote.registry import BOOL, LOGICAL, NUMBERS, REGISTRY, SUBBYTE
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)

@@ -18,10 +18,16 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import DType as DType
 from suanzi.base.dtypes import DTypeLike, float32, float64
-from suanzi.promote.registry import FLOATS, QUANTIZED, Operator
+from suanzi.base.hints import shown
+from suanzi.base.shapes import bounded
+from suanzi.base.status import (
+    AllocFailed,
+    InvalidArgument,
+    TypeMismatch,
+    UninitializedObject,
+)
 from suanzi.ops.calling.arguments import dtype_named, tensor_argument, without_scale
 from suanzi.ops.calling.scalars import axis_argument, integer_argument
 from suanzi.ops.calling.scales import (
@@ -33,13 +39,7 @@ from suanzi.ops.calling.scales import (
     is_symmetric,
     limits_of,
 )
-from suanzi.base.shapes import bounded
-from suanzi.base.status import (
-    AllocFailed,
-    InvalidArgument,
-    TypeMismatch,
-    UninitializedObject,
-)
+from suanzi.promote.registry import FLOATS, QUANTIZED, Operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 MAX_CHANNELS = 2**28

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from suanzi import _core
 from suanzi.base.dtypes import int32
-from suanzi.promote.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
+from suanzi.base.status import InvalidArgument
 from suanzi.ops.calling.arguments import real_argument, tensor_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.elementwise import check_dtype
-from suanzi.base.status import InvalidArgument
+from suanzi.promote.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -11,13 +11,13 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import DType, float32, iinfo, int64
 from suanzi.base.dtypes import bool as bool_
-from suanzi.promote.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.ops.calling.scalars import axis_argument, is_several
+from suanzi.base.hints import shown
 from suanzi.base.shapes import MAX_NDIM, bounded
 from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.scalars import axis_argument, is_several
+from suanzi.promote.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
 from suanzi.tensors.tensor import Tensor
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from enum import Enum
 
 from suanzi.base.hints import shown
-from suanzi.promote.registry import FLOATS, REAL_FUNCTION, REGISTRY
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.elementwise import elementwise
-from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.promote.registry import FLOATS, REAL_FUNCTION, REGISTRY
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 

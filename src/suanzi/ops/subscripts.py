@@ -12,15 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import way_to_the_host
 from suanzi.base.dtypes import DType, float32, float64, iinfo, int8, int64
 from suanzi.base.dtypes import bool as bool_
+from suanzi.base.hints import way_to_the_host
 from suanzi.base.layout import strides_of
-from suanzi.ops.transformation import cast
-from suanzi.ops.transformation_selecting import flat_item, with_quick_rows
-from suanzi.ops.quantized import dequantize, quantize_like
-from suanzi.promote.registry import call
-from suanzi.ops.calling.arguments import without_scale
 from suanzi.base.shapes import MAX_NDIM, broadcast_shapes
 from suanzi.base.status import (
     DimensionsMismatch,
@@ -29,6 +24,11 @@ from suanzi.base.status import (
     TypeMismatch,
     UninitializedObject,
 )
+from suanzi.ops.calling.arguments import without_scale
+from suanzi.ops.quantized import dequantize, quantize_like
+from suanzi.ops.transformation import cast
+from suanzi.ops.transformation_selecting import flat_item, with_quick_rows
+from suanzi.promote.registry import call
 from suanzi.tensors.make import kind_of, tensor
 from suanzi.tensors.parts import is_destroyed, scales_at, with_quantization_of
 from suanzi.tensors.tensor import Tensor

@@ -12,11 +12,10 @@ from enum import IntEnum
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import nearest, shown
 from suanzi.base.dtypes import float32, float64
-from suanzi.ops.creation_wanted import scalar_argument
-from suanzi.ops.quantized import quantize_like, stored_zero
-from suanzi.promote.registry import ANY, JOINING, REGISTRY, Operator
+from suanzi.base.hints import nearest, shown
+from suanzi.base.shapes import MAX_NDIM, bounded
+from suanzi.base.status import InvalidArgument, OnDemand, OutOfRange, UninitializedObject
 from suanzi.ops.calling.arguments import (
     list_argument,
     operands_of,
@@ -32,8 +31,9 @@ from suanzi.ops.calling.scalars import (
     integers_argument,
     one_or_several,
 )
-from suanzi.base.shapes import MAX_NDIM, bounded
-from suanzi.base.status import InvalidArgument, OnDemand, OutOfRange, UninitializedObject
+from suanzi.ops.creation_wanted import scalar_argument
+from suanzi.ops.quantized import quantize_like, stored_zero
+from suanzi.promote.registry import ANY, JOINING, REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import reshaped, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike

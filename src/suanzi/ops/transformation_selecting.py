@@ -9,12 +9,12 @@ from suanzi import _core
 from suanzi.base.dtypes import DType, widened
 from suanzi.base.dtypes import bool as bool_
 from suanzi.base.layout import strides_of
-from suanzi.promote.registry import REGISTRY, Operator
+from suanzi.base.shapes import MAX_NDIM, broadcast_shapes
+from suanzi.base.status import InvalidArgument
 from suanzi.ops.calling.arguments import tensor_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.shapes import MAX_NDIM, broadcast_shapes
-from suanzi.base.status import InvalidArgument
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.tensors.parts import converted, scales_at, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -13,17 +13,6 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.hints import shown
-from suanzi.promote.registry import REGISTRY, Operator
-from suanzi.ops.calling.arguments import list_argument, tensor_argument
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import (
-    axes_argument,
-    axis_argument,
-    integer_argument,
-    integers_argument,
-    is_several,
-    shape_argument,
-)
 from suanzi.base.shapes import MAX_NDIM
 from suanzi.base.status import (
     AllocFailed,
@@ -34,6 +23,17 @@ from suanzi.base.status import (
     OutOfRange,
     StatusError,
 )
+from suanzi.ops.calling.arguments import list_argument, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import (
+    axes_argument,
+    axis_argument,
+    integer_argument,
+    integers_argument,
+    is_several,
+    shape_argument,
+)
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.tensors.parts import reshaped, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError, InvalidArgument
 from suanzi.base.text import printable
 from suanzi.port.available import torch_name
-from suanzi.recording.calls import Call, Calls, Taken
 from suanzi.port.judged import Judged
 from suanzi.port.layout import shortened
 from suanzi.port.probes import ask_differences as asker
 from suanzi.promote.live import Compared, run_script
 from suanzi.promote.operands import Role
-from suanzi.base.status import InternalError, InvalidArgument
+from suanzi.recording.calls import Call, Calls, Taken
 
 _SHOWN = 4
 

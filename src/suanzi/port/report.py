@@ -11,8 +11,8 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.lang import said, say
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import printable
-from suanzi.recording.calls import Calls
 from suanzi.port.differences import Difference, differences
 from suanzi.port.findings import (
     CODES,
@@ -30,7 +30,7 @@ from suanzi.port.support import check_chips
 from suanzi.port.values import Close, close_lines, notes_of
 from suanzi.promote.library import rule_set, rules_or_file
 from suanzi.promote.rules import RuleSet
-from suanzi.base.status import InvalidArgument
+from suanzi.recording.calls import Calls
 
 _WAYS = {"in-place": "x += y", "in-place method": "x.add_(y)", "out": "out="}
 

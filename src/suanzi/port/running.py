@@ -19,16 +19,17 @@ from typing import Any
 
 from suanzi.base.files import write_file
 from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import ending
-from suanzi.recording.calls import Calls, from_records, read_processes
 from suanzi.port.operators import FRAMEWORKS
-from suanzi.recording.recorders import processes
-from suanzi.recording.recorders.values import MODES
 from suanzi.port.report import Report, judge, targets
 from suanzi.port.support import check_chips
 from suanzi.promote.live import NotInstalled
 from suanzi.promote.rules import RuleSet
-from suanzi.base.status import InvalidArgument
+from suanzi.recording import recorders
+from suanzi.recording.calls import Calls, from_records, read_processes
+from suanzi.recording.recorders import processes
+from suanzi.recording.recorders.values import MODES
 
 _NOT_INSTALLED = 3
 _SECONDS_TO_END = 3.0
@@ -133,7 +134,7 @@ def check_framework(framework: str) -> Path:
             f"port: programs of {framework!r} cannot be recorded; use "
             f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
         )
-    return Path(__file__).parent / "recorders" / f"record_{framework}.py"
+    return recorders.HOME / f"record_{framework}.py"
 
 
 def check_values(mode: str) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from suanzi.base.dtypes import DType, iinfo
-from suanzi.recording.calls import Call, Taken
 from suanzi.port.findings import Code, Verdict
 from suanzi.promote.fixes import Fix, cast_code
 from suanzi.promote.operands import NUMBER_KINDS, Role
 from suanzi.promote.results import Column, results
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, holds, loss, show
+from suanzi.recording.calls import Call, Taken
 from suanzi.standard.other_names import by_name
 
 _NUMBERS = {

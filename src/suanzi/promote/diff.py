@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
 
+from suanzi.base.dtypes import DType
 from suanzi.base.lang import said, say
 from suanzi.base.text import columns
-from suanzi.base.dtypes import DType
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, Operand, ZeroDim, operand
 from suanzi.promote.operators import OperatorClass, operator

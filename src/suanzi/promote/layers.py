@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from suanzi.base.dtypes import DType, complex64, float32, int64
 from suanzi.base.dtypes import bool as bool_
-from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
 from suanzi.base.status import InvalidArgument
+from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
 
 _KIND_RANKS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
 NUMERIC_KINDS = tuple(_KIND_RANKS)

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from suanzi.base.dtypes import DType, dtype
 from suanzi.base.hints import nearest
 from suanzi.base.lang import said, say
+from suanzi.base.status import InternalError, InvalidArgument
 from suanzi.base.text import columns, ending, printable
-from suanzi.base.dtypes import DType, dtype
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Number, ZeroDim
 from suanzi.promote.rules import RuleSet
-from suanzi.base.status import InternalError, InvalidArgument
 
 FRAMEWORKS = (
     "torch", "numpy", "jax", "paddle", "mindspore", "openvino", "inductor", "triton", "flaggems",

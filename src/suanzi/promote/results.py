@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from suanzi.base.dtypes import DType, dtype
-from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
 from suanzi.base.status import InvalidArgument
+from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
 
 FOLDER = Path(__file__).parent / "results"
 FILES = {"openvino+torch": "openvino_torch"}

@@ -16,8 +16,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from suanzi import _core
-from suanzi.base.files import read_text
 from suanzi.base.dtypes import DType, DTypeLike, dtype, float32
+from suanzi.base.files import read_text
+from suanzi.base.status import InvalidArgument
 from suanzi.promote import layers
 from suanzi.promote.losing import OnLoss
 from suanzi.promote.operands import NumberKind
@@ -33,7 +34,6 @@ from suanzi.promote.operators import (
 from suanzi.promote.results import results
 from suanzi.promote.writing import WriteRule
 from suanzi.promote.zero_dim import AS_TENSOR, ZeroDimRule
-from suanzi.base.status import InvalidArgument
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from suanzi.base.lang import said, say
-from suanzi.base.text import columns
 from suanzi.base.dtypes import DType, document_name
 from suanzi.base.dtypes import bool as bool_
+from suanzi.base.lang import said, say
+from suanzi.base.text import columns
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
 from suanzi.promote.operators import OperatorClass, operator

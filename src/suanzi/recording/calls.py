@@ -10,13 +10,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from suanzi.base.text import ending
 from suanzi.base.dtypes import DType, dtype
-from suanzi.recording.seen import Seen, joined_values, read_seen, with_values
+from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.base.text import ending
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.writing import WAYS
-from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.recording.seen import Seen, joined_values, read_seen, with_values
 
 FORMAT = "suanzi-calls/1"
 _SILENT = "it ended without a message"

@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from suanzi.base.hints import nearest
-from suanzi.standard.catalogues import STANDARD, catalogue, key_of, usable
 from suanzi.base.status import InvalidArgument, Status
+from suanzi.standard.catalogues import STANDARD, catalogue, key_of, usable
 
 if TYPE_CHECKING:
     from suanzi.standard.worked_examples import Example

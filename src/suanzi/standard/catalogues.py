@@ -60,8 +60,8 @@ _KNOWN: dict[str, Catalogue] = {
     ),
     "nn": Catalogue(
         "nn",
-        os.path.join(os.path.dirname(os.path.dirname(__file__)), "nn"),
-        "suanzi.nn",
+        os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "nn"),
+        "suanzi.ops.nn",
         "the model operators",
         "suanzi.conformance.nn",
     ),

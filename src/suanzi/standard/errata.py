@@ -60,7 +60,7 @@ def errata() -> tuple[Erratum, ...]:
     """Return every erratum, by its number."""
     from suanzi.base.toml import tomllib
 
-    file = os.path.join(os.path.dirname(__file__), "standard", "errata.toml")
+    file = os.path.join(os.path.dirname(__file__), "errata.toml")
     with open(file, "rb") as text:
         entries = tomllib.load(text)["erratum"]
     found = []

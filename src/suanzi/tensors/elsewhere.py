@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from suanzi.promote import registry
 from suanzi.base.shapes import sizes_of
 from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.promote import registry
 from suanzi.tensors.methods import Methods
 from suanzi.tensors.symbols import Symbols
 

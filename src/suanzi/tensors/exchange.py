@@ -9,9 +9,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.base.numpy import Array, np
 from suanzi.base.device import Device, provider_of
 from suanzi.base.dtypes import DType, char, dtype, int4, uint1, uint4
+from suanzi.base.numpy import Array, np
 from suanzi.base.status import AllocFailed, TypeMismatch
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from suanzi import _core
-from suanzi.promote import registry
 from suanzi.base.dtypes import DTYPES, DType, DTypeLike, float32
 from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.promote.registry import namespace_function
 from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.promote import registry
+from suanzi.promote.registry import namespace_function
 from suanzi.tensors.parts import copy
 
 if TYPE_CHECKING:

@@ -28,11 +28,10 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from suanzi import _core
+from suanzi.base.dtypes import DTYPES, DType, DTypeLike, dtype
 from suanzi.base.files import replace
 from suanzi.base.hints import shown
 from suanzi.base.numpy import np
-from suanzi.base.dtypes import DTYPES, DType, DTypeLike, dtype
-from suanzi.tensors.saving import fill
 from suanzi.base.status import (
     AllocFailed,
     InvalidArgument,
@@ -42,6 +41,7 @@ from suanzi.base.status import (
 )
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
+from suanzi.tensors.saving import fill
 from suanzi.tensors.tensor import Tensor
 
 _MAGIC, _ARCHIVE = b"\x93NUMPY", b"PK"

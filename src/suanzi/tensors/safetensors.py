@@ -20,13 +20,13 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 from suanzi import _core
+from suanzi.base.dtypes import DTYPES, DType, dtype
 from suanzi.base.files import replace
 from suanzi.base.hints import shown
-from suanzi.base.dtypes import DTYPES, DType, dtype
-from suanzi.tensors.saving import fill
 from suanzi.base.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
+from suanzi.tensors.saving import fill
 from suanzi.tensors.tensor import Tensor
 
 # As the format writes them.

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from suanzi.base.files import replace
 from suanzi.base.dtypes import dtype
-from suanzi.tensors.sparse.making import from_tensors, to_tensors
-from suanzi.tensors.sparse.tensor import SparseTensor
+from suanzi.base.files import replace
 from suanzi.base.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
+from suanzi.tensors.sparse.making import from_tensors, to_tensors
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:

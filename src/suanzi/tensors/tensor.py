@@ -19,15 +19,15 @@ from operator import index, mul
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from suanzi import _core
-from suanzi.base.hints import shown
-from suanzi.base.numpy import Array, np
 from suanzi.base.device import Device, DeviceLike
 from suanzi.base.dtypes import DTypeLike
 from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.base.hints import shown
 from suanzi.base.layout import Layout, LayoutType, min2maj_of
-from suanzi.promote.registry import LOADERS
+from suanzi.base.numpy import Array, np
 from suanzi.base.shapes import sizes_of
 from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.promote.registry import LOADERS
 from suanzi.tensors.exchange import check_room, to_dlpack, to_numpy
 from suanzi.tensors.methods import Methods, call
 from suanzi.tensors.parts import from_parts, int_repr, is_destroyed, readable, to_parts

@@ -22,8 +22,8 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
 from suanzi.base.hints import nearest, shown
-from suanzi.standard import interfaces
 from suanzi.base.status import InvalidArgument
+from suanzi.standard import interfaces
 from suanzi.truth.define import DEFINITIONS, PLAIN, Definition
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """Definitions of the standard's operators over tracked numbers; integers and bool are NumPy's.
 
-Only operators whose result is one function of their inputs are here. `WITHOUT` says of the others
-why they have none, and how they are judged.
+These have one result for their inputs; `WITHOUT` says why others have none, and what judges them.
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ def _floats(*some: Any) -> bool:
     return any(isinstance(x, Tracked) for x in some)
 
 
-def _value(x: Any) -> Any:
+def plain_value(x: Any) -> Any:
+    """Return the values of tracked numbers, or of anything else as an array."""
     return x.value if isinstance(x, Tracked) else np.asarray(x)
 
 
@@ -119,7 +119,7 @@ def mod(x: Any, y: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    return kinds.plain(_value(x))
+    return kinds.plain(plain_value(x))
 
 
 def _nearly_whole(a: Any, b: Any) -> Any:
@@ -215,7 +215,7 @@ def _word(mode: Any) -> str:
     return str(getattr(mode, "name", mode)).upper()
 
 
-_COMPARED: dict[str, Any] = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater,
+COMPARISONS: dict[str, Any] = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater,
              "greater_equal": np.greater_equal, "less": np.less, "less_equal": np.less_equal,
              "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
              "bitwise_xor": np.bitwise_xor}  # fmt: skip
@@ -225,7 +225,7 @@ _LOGICAL: dict[str, Any] = {"logical_and": np.logical_and, "logical_or": np.logi
 
 def _of_two(name: str, fast: Any, logical: bool) -> None:
     def definition(x: Any, y: Any) -> Any:
-        a, b = _value(x), _value(y)
+        a, b = plain_value(x), plain_value(y)
         if logical:
             a, b = a != 0, b != 0
         made = np.asarray(fast(a, b))
@@ -235,7 +235,7 @@ def _of_two(name: str, fast: Any, logical: bool) -> None:
     truth_of(name)(definition)
 
 
-for _name, _fast in _COMPARED.items():
+for _name, _fast in COMPARISONS.items():
     _of_two(_name, _fast, False)
 for _name, _fast in _LOGICAL.items():
     _of_two(_name, _fast, True)
@@ -244,7 +244,7 @@ for _name, _fast in _LOGICAL.items():
 @truth_of("logical_not")
 def logical_not(x: Any) -> Any:
     """Whether x is 0."""
-    return np.asarray(_value(x) == 0).astype(bool)
+    return np.asarray(plain_value(x) == 0).astype(bool)
 
 
 @truth_of("bitwise_not")
@@ -288,7 +288,7 @@ def clip(input: Any, low: Any = None, high: Any = None) -> Any:
 @truth_of("clip_backward")
 def clip_backward(grad_out: Any, low: Any, high: Any, input: Any) -> Any:
     """The gradient where the input is between low and high, and 0 elsewhere."""
-    inside = (_value(input) >= _value(low)) & (_value(input) <= _value(high))
+    inside = (plain_value(input) >= plain_value(low)) & (plain_value(input) <= plain_value(high))
     return where(inside.astype(bool), grad_out, 0)
 
 
@@ -302,7 +302,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 def cast(input: Any, type: Any = "float32", saturate: bool = False, layout: Any = None) -> Any:
     """Elements in another dtype of floats, rounded correctly."""
     name = str(getattr(type, "name", type)).lower()
-    if name not in ROUNDED or np.iscomplexobj(_value(input)):
+    if name not in ROUNDED or np.iscomplexobj(plain_value(input)):
         raise ValueError(f"a cast to {name} has no definition here; to floats it has")
     given = _plain(input)
     found, most = rounded(given, name), ROUNDED[name].largest
@@ -326,9 +326,9 @@ def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
 @truth_of("reduce")
 def reduce(input: Any, mode: Any = "SUM", axis: Axis = None, keep_dims: bool = False) -> Any:
     """The elements along axes as one: SUM, PROD, MAX, MIN, MEAN, LAND, LOR, LXOR."""
-    word, axes = _word(mode), _axes(axis, np.ndim(_value(input)))
+    word, axes = _word(mode), _axes(axis, np.ndim(plain_value(input)))
     if word in ("LAND", "LOR", "LXOR"):
-        given = np.asarray(_value(input) != 0).astype(bool)
+        given = np.asarray(plain_value(input) != 0).astype(bool)
         fast: Any = {"LAND": np.logical_and, "LOR": np.logical_or, "LXOR": np.logical_xor}[word]
         for a in axes:
             given = fast.reduce(given, axis=a, keepdims=True)

@@ -14,9 +14,9 @@ import pytest
 import suanzi as sz
 from helpers.complex_numbers import errors
 from helpers.functions import every_level, same_bits, threads
+from suanzi.base.dtypes import iinfo
 from suanzi.faces import array_api
 from suanzi.faces.array_api.declare import FLOATS, WHOLE
-from suanzi.base.dtypes import iinfo
 from suanzi.tensors.exchange import from_numpy, numpy_dtype
 
 INF, NAN = math.inf, math.nan

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import suanzi as sz
+from suanzi.base.dtypes import DTYPES
 from suanzi.faces import array_api as xp
 from suanzi.faces.array_api.declare import FUNCTIONS, OTHERS
-from suanzi.base.dtypes import DTYPES
 
 
 def elsewhere() -> Iterator[Callable[[sz.Tensor], Any]]:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import suanzi as sz
 from helpers.standard_operators import REGISTRY
-from suanzi.faces import interface
 from suanzi.conformance.cases.statuses import VALID
 from suanzi.conformance.subjects.suanzi_adapter import made
+from suanzi.faces import interface
 from suanzi.faces.interface.functions import _default
 from suanzi.promote.registry import FUNCTIONS
 from suanzi.standard import Parameter, interfaces

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.faces import interface
+from suanzi.base.status import Status
 from suanzi.conformance.cases.examples import case_of
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.subjects.suanzi_adapter import made, read
+from suanzi.faces import interface
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import examples, interfaces
 from suanzi.standard.worked_examples import Example, ExampleTensor, example
-from suanzi.base.status import Status
 
 CHECKS = {"shape", "range", "allowed", "permutation", "destroyed", "eigen", "qr", "svd"}
 # Those of Appendix A that have no example there.

@@ -10,8 +10,8 @@ import pytest
 
 from helpers.memory_cases import NOTHING_ALLOCATED, calls
 from helpers.sanitizers import needs_a_limit
-from suanzi.standard import interfaces
 from suanzi.base.status import Status
+from suanzi.standard import interfaces
 
 # The first calls are small: they import what they need and start the threads.
 PROGRAM = r"""
@@ -48,7 +48,7 @@ sys.exit(bool(wrong))
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is set and read as Linux has it")
 @needs_a_limit
 def test_every_operator_under_a_limit() -> None:
-    tests = Path(__file__).parent.parent
+    tests = Path(__file__).parents[2]
     command = [sys.executable, "-c", PROGRAM, str(tests)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from suanzi.faces import interface
 from suanzi.conformance.cases.statuses import CHANGES, DISPUTED, NEVER, VALID, text
 from suanzi.conformance.subjects.suanzi_adapter import made
+from suanzi.faces import interface
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import suanzi as sz
-from suanzi.faces import interface
 from suanzi.base.dtypes import DTYPES
+from suanzi.faces import interface
 
 
 def test_codes_and_bits_tell_every_dtype() -> None:

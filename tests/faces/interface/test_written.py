@@ -15,7 +15,7 @@ from suanzi.faces.interface.calling import REQUIRED
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
 
-TOOL = Path(__file__).parent.parent.parent / "tools" / "write_names.py"
+TOOL = Path(__file__).parents[3] / "tools" / "write_names.py"
 HERE = [facts for facts in interfaces().values() if facts.name in REGISTRY]
 
 

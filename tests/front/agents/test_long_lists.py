@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from suanzi.front.agents.tools import check, tools
 from suanzi.base.status import InvalidArgument
+from suanzi.front.agents.tools import check, tools
 
 
 @pytest.mark.parametrize(

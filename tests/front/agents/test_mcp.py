@@ -19,7 +19,7 @@ import pytest
 from suanzi.front.agents.tools import tools
 from suanzi.front.cli import main
 
-SERVER = ["-m", "suanzi.cli", "mcp"]
+SERVER = ["-m", "suanzi", "mcp"]
 GOOD = """
 import numpy as np
 def softmax(x):

@@ -21,7 +21,7 @@ from suanzi.front.agents.schemas import NAMES, schema
 from suanzi.front.agents.skill import STATUSES
 from suanzi.front.cli import app, main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

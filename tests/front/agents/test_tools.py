@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from suanzi.base.status import InvalidArgument
 from suanzi.front.agents.arrays import MOST_ELEMENTS, MOST_RETURNED
 from suanzi.front.agents.tools import Answer, check, tools
-from suanzi.base.status import InvalidArgument
 
 TOOLS = {one.name: one for one in tools()}
 ZEROS = "import numpy as np\ndef f(x):\n    return np.zeros_like(x)\n"

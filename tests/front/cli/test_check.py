@@ -16,10 +16,10 @@ from xml.etree import ElementTree as xml
 import pytest
 from jsonschema import Draft202012Validator
 
-from suanzi.front.cli import main
 from suanzi.conformance.check import check
 from suanzi.conformance.reports import json as report_json
 from suanzi.conformance.reports.deviations import Deviation
+from suanzi.front.cli import main
 
 WRONG = """
 from suanzi.conformance.subjects import suanzi_adapter
@@ -253,7 +253,7 @@ def interrupted(
 ) -> tuple[int, str, str, int]:
     """Begin a run of a subject that hangs, end it by Ctrl-C, and return what it said, and whom."""
     (folder / "slow_subject.py").write_text(subject)
-    command = [sys.executable, "-m", "suanzi.cli", "check", "--backend", "slow_subject:Adapter"]
+    command = [sys.executable, "-m", "suanzi", "check", "--backend", "slow_subject:Adapter"]
     with subprocess.Popen(
         [*command, *more], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,

@@ -26,7 +26,7 @@ def run(*arguments: str, out: str | None = None) -> tuple[int, str, str]:
     # Python keeps what it prints, and writes it late: as in every shell.
     settings = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     done = subprocess.run(
-        [sys.executable, "-m", "suanzi.cli", *arguments], stdout=target, stderr=subprocess.PIPE,
+        [sys.executable, "-m", "suanzi", *arguments], stdout=target, stderr=subprocess.PIPE,
         text=True, check=False, env=settings,
     )  # fmt: skip
     return done.returncode, done.stdout or "", done.stderr
@@ -106,7 +106,7 @@ def test_frozen_cases_compare_with_those_made_now(
 )
 def test_closed_streams(tmp_path: Path, closed: str, jobs: str) -> None:
     arguments = [*SMALL[:-1], jobs, "--op", "sub", "--json", str(tmp_path / "out.json")]
-    command = shlex.join([sys.executable, "-m", "suanzi.cli", *arguments])
+    command = shlex.join([sys.executable, "-m", "suanzi", *arguments])
     done = subprocess.run(["sh", "-c", f"{command} {closed}"], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads((tmp_path / "out.json").read_text())["conforms"]

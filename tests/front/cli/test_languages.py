@@ -17,43 +17,41 @@ from helpers.sentences import HOME, everywhere, in_code, in_template, shape, str
 from suanzi.base import lang
 from suanzi.base.lang import LANGUAGES, MARK, catalogue, described, docstrings, language, read, say
 from suanzi.base.lang.choosing import choose, split
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import columns, pad, width, wrap
-from suanzi.front.cli import main
-from suanzi.front.cli.catalogue import entries, entry, in_one_line
 from suanzi.conformance.decision import said_headline
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.summary import problem_of, said_problem
-from suanzi.standard.errata import errata
-from suanzi.port.differences import questions
+from suanzi.front.cli import main
+from suanzi.front.cli.catalogue import entries, entry, in_one_line
 from suanzi.front.site import DATA
-from suanzi.base.status import InvalidArgument
+from suanzi.port.differences import questions
+from suanzi.standard.errata import errata
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
-ROOT = Path(__file__).parents[2]
-FILES = sorted((HOME / "_lang").glob("*/*.toml"))
+ROOT = Path(__file__).parents[3]
+FILES = sorted((HOME / "base" / "lang").glob("*/*.toml"))
 LETTERS = re.compile(r"[a-zA-Z]{2,}")
 
 # Modules whose sentences are data, which `say` is given later: each of them has a translation.
 SOURCES = """
 promote/engine promote/zero_dim promote/writing promote/lossless promote/fixes promote/rounding
-promote/facts promote/explain promote/diff promote/table promote/live
-promote/layers promote/values promote/live_results
-port/findings port/layout port/report port/tabulated port/given port/passes port/available
-port/support port/values port/patch port/opening port/asking port/under_autocast port/page
-port/models/graph port/models/onnx_model port/models/onnx_types port/models/openvino_ir
+promote/facts promote/explain promote/diff promote/table promote/live promote/layers promote/values
+promote/live_results port/findings port/layout port/report port/tabulated port/given port/passes
+port/available port/support port/values port/patch port/opening port/asking port/under_autocast
+port/page port/models/graph port/models/onnx_model port/models/onnx_types port/models/openvino_ir
 conformance/judging/checks/choices conformance/judging/checks/examples
 conformance/judging/checks/factors conformance/judging/checks/indexing
-conformance/judging/checks/random conformance/judging/checks/solutions
-conformance/running/crashes
+conformance/judging/checks/random conformance/judging/checks/solutions conformance/running/crashes
 conformance/decision conformance/reports/summary conformance/reports/levels conformance/model/basis
 conformance/reports/compare conformance/reports/readings conformance/reports/html
-conformance/submission conformance/model/tallies
-judgement/findings judgement/diagnosis judgement/verdict judgement/standards
-judgement/engine judgement/inference
-blaming/report blaming/judging blaming/comparing blaming/functions blaming/primitives
-blaming/operators blaming/child accuracy/report accuracy/compare accuracy/page
-criteria/holes criteria/diff criteria/reading criteria/formulas
-libraries/config cli/watch cli/demo cli/submit
+conformance/submission conformance/model/tallies validate/judge/findings validate/judge/diagnosis
+validate/judge/verdict validate/judge/standards validate/judge/engine validate/judge/inference
+validate/blame/report validate/blame/judging validate/blame/comparing validate/blame/functions
+validate/blame/primitives validate/blame/operators validate/blame/child validate/accuracy/report
+validate/accuracy/compare validate/accuracy/page validate/criteria/holes validate/criteria/diff
+validate/criteria/reading validate/criteria/formulas ops/libraries/config front/cli/watch
+front/cli/demo front/cli/submit
 """.split()
 # What they have besides: names, sources, programs to paste.
 NOT_SENTENCES = re.compile(

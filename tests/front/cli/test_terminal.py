@@ -10,10 +10,10 @@ from rich.console import Console
 
 from helpers import made_runs
 from helpers.made_runs import of_all, result, run
-from suanzi.front.cli.terminal import plain, plain_parts, progress_bar, show
 from suanzi.conformance.check import Progress
 from suanzi.conformance.model.results import OUTCOMES, Result
 from suanzi.conformance.reports.summary import detail
+from suanzi.front.cli.terminal import plain, plain_parts, progress_bar, show
 
 
 def test_tables_and_summary() -> None:

@@ -38,7 +38,7 @@ class Watched:
 
     def __init__(self, folder: Path, *more: str) -> None:
         command = [
-            sys.executable, "-m", "suanzi.cli", "check", "--backend", "chip:Adapter", "--watch",
+            sys.executable, "-m", "suanzi", "check", "--backend", "chip:Adapter", "--watch",
             "--op", "add", "--dtype", "int32", "--group", "plain,special", *more,
         ]  # fmt: skip
         self.process = subprocess.Popen(

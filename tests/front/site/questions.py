@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 import suanzi as sz
+from suanzi.front.site.promotion import NUMBERS, NUMERIC
 from suanzi.promote.operands import NUMBER_KINDS, typed_operand
 from suanzi.promote.operators import OPERATORS, OUTSIDE, OperatorClass
-from suanzi.front.site.promotion import NUMBERS, NUMERIC
 
 DTYPES = [d.name for d in NUMERIC]
 OPERANDS = [

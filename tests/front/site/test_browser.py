@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from explorer.questions import ASK, answer, questions
+from front.site.questions import ASK, answer, questions
 from suanzi.front import site
 from suanzi.front.site.words import words
 

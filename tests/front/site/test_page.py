@@ -13,17 +13,17 @@ import pytest
 
 import suanzi as sz
 import write_site_data
-from explorer.questions import ASK, CLASSES, answer, questions
-from suanzi.front import site
-from suanzi.validate.accuracy import accuracy as measure
-from suanzi.front.cli import main
+from front.site.questions import ASK, CLASSES, answer, questions
 from suanzi.conformance.check import check
 from suanzi.conformance.reports.deviations import packaged
 from suanzi.conformance.reports.json import write as write_report
-from suanzi.promote.operators import OPERATORS, OUTSIDE
+from suanzi.front import site
+from suanzi.front.cli import main
 from suanzi.front.site.accuracy import accuracy
 from suanzi.front.site.words import label, translated, words
+from suanzi.promote.operators import OPERATORS, OUTSIDE
 from suanzi.standard import categories, interfaces
+from suanzi.validate.accuracy import accuracy as measure
 
 SOURCES = [p.read_text("utf-8") for p in (site.HOME / "page").iterdir() if p.suffix != ".css"]
 

@@ -70,7 +70,7 @@ def test_one_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_provider_has_an_extra() -> None:
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text()
     for one in providers.WITH_FILES.values():
         package = one.module.replace("_", "-")
         assert f'\n{one.name} = ["{package}' in text

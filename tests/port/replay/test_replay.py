@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suanzi.base.status import InvalidArgument
 from suanzi.front.cli import main
-from suanzi.recording.calls import Calls, from_records
-from suanzi.port.report import targets
-from suanzi.promote.library import rule_set
 from suanzi.port.replay import Replayed, replay
 from suanzi.port.replay.computing import Own, made_of
 from suanzi.port.replay.errors import compare
 from suanzi.port.replay.kept import Value, read_kept
-from suanzi.base.status import InvalidArgument
+from suanzi.port.report import targets
+from suanzi.promote.library import rule_set
+from suanzi.recording.calls import Calls, from_records
 
 HEAD = {"format": "suanzi-calls/1", "framework": "torch", "version": "0"}
 HALF = np.array([1.0, 0.1, 300.0, -7.3], "float16")
@@ -218,7 +218,7 @@ def test_errors_in_units_in_the_last_place() -> None:
 def test_what_is_asked_for_is_checked_before_the_program_runs(
     arguments: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     words = arguments.replace("examples/", f"{root}/examples/").split()
     assert main(["port", *words]) == 2
     assert said in capsys.readouterr().err

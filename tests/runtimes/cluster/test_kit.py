@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from suanzi.faces import interface
 from suanzi.conformance.cases import cases
 from suanzi.conformance.check import check
 from suanzi.conformance.running.backends import backend
 from suanzi.conformance.running.reproduction import command
+from suanzi.faces import interface
 
 pytest.importorskip("dask.array", reason="tensors of blocks are Dask's")
 

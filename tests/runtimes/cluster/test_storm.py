@@ -20,7 +20,7 @@ import suanzi as sz
 
 distributed = pytest.importorskip("distributed", reason="a cluster is Dask's")
 pytest.importorskip("suanzi.cluster", reason="tensors of blocks are Dask's")
-programs = pytest.importorskip("cluster.test_programs")
+programs = pytest.importorskip("runtimes.cluster.test_programs")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's, of connections that end
 PROGRAMS = int(os.environ.get("SUANZI_STORM", "12"))

@@ -23,8 +23,8 @@ from tests.helpers.devices import (
     without_kernels,
 )
 
-from suanzi.ops import nn
 from suanzi import truth
+from suanzi.ops import nn
 
 KEY = "nn:scaled_dot_product_attention_bwd"
 

@@ -229,8 +229,8 @@ def test_memory_that_runs_out_is_named_by_the_long_way(
 
 
 def test_products_and_sums_are_not_contracted_and_quotients_are_ieee() -> None:
-    from suanzi.runtimes.torch.triton.layouts import laid
     from suanzi.runtimes.torch.triton.kernel_text import Body, Operand, kernel_of, written
+    from suanzi.runtimes.torch.triton.layouts import laid
 
     found = laid((4096,), [((4096,), (1,))] * 3)
     assert found is not None

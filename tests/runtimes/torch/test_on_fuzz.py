@@ -21,7 +21,7 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.runtimes.torch import repeating
 from suanzi.runtimes.torch.kernels import KERNELS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_short_run_finds_nothing() -> None:
@@ -226,7 +226,9 @@ def test_writing_against_the_order(device: str) -> None:
 
 
 def test_an_unknown_value_of_the_switch(device: str) -> None:
-    program = "import suanzi as sz\nfrom suanzi.runtimes.torch.provider import register\nregister()\n"
+    program = (
+        "import suanzi as sz\nfrom suanzi.runtimes.torch.provider import register\nregister()\n"
+    )
     program += "x = sz.zeros((2,), device='torch:cpu')\nx + x\n"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False,

@@ -19,7 +19,7 @@ if not HAS_KERNELS:
     pytest.skip(WHY_NOT, allow_module_level=True)
 
 
-from tests.devices.test_on_elements import same, values
+from tests.runtimes.torch.test_on_elements import same, values
 
 from suanzi.runtimes.torch import repeating
 from suanzi.runtimes.torch.dtypes import TORCH

@@ -11,7 +11,8 @@ import suanzi as sz
 from suanzi.promote.registry import NAMESPACES
 
 pytest.importorskip("torch", reason="devices of PyTorch")
-from devices.test_on_elements import same
+from tests.runtimes.torch.test_on_elements import same
+
 from suanzi.runtimes.torch.tensor import TorchTensor
 from suanzi.runtimes.torch.ways import WAYS
 

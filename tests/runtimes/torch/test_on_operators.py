@@ -12,9 +12,9 @@ import pytest
 from tests.helpers.devices import DEVICE
 
 import suanzi as sz
+from suanzi.conformance.check import check
 from suanzi.faces import interface
 from suanzi.ops import nn
-from suanzi.conformance.check import check
 from suanzi.promote.registry import REGISTRY
 
 torch = pytest.importorskip("torch", reason="devices of PyTorch")
@@ -186,7 +186,7 @@ def test_the_kit_passes(device: str) -> None:
 
 def test_the_page_lists_what_is_missing() -> None:
     """Creation without tensors goes by way of the host, and is not missing."""
-    page = (Path(__file__).parents[2] / "docs/en/guides/devices.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/en/guides/devices.md").read_text("utf-8")
     listed = re.findall(r"^- `(.*)`$", page.partition("## What is missing")[2], re.M)
     made = {key for key, op in REGISTRY.items() if op.form == "creation"} - {
         "create_quant_tensor", "create_sparse_tensor"}  # fmt: skip

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
     reason="SUANZI_PYTHON_TORCH names no interpreter, or PyTorch is in this one",
 )
 def test_in_the_interpreter_of_pytorch() -> None:
-    paths = [str(HERE.parents[1] / "src"), str(HERE.parents[1]), *sys.path[1:]]
+    paths = [str(HERE.parents[2] / "src"), str(HERE.parents[2]), *sys.path[1:]]
     done = subprocess.run(
         [os.environ["SUANZI_PYTHON_TORCH"], "-m", "pytest", "-q", "-n", "0",
          "-p", "no:cacheprovider",
@@ -36,7 +36,7 @@ def test_in_the_interpreter_of_pytorch() -> None:
     reason="SUANZI_PYTHON_TORCH names no interpreter, or PyTorch is in this one",
 )
 def test_kernels_in_the_interpreter_of_triton() -> None:
-    paths = [str(HERE.parents[1] / "src"), str(HERE.parents[1]), *sys.path[1:]]
+    paths = [str(HERE.parents[2] / "src"), str(HERE.parents[2]), *sys.path[1:]]
     done = subprocess.run(
         [os.environ["SUANZI_PYTHON_TORCH"], "-m", "pytest", "-q", "-n", "0",
          "-p", "no:cacheprovider", str(HERE / "test_on_kernels.py")],

@@ -15,8 +15,8 @@ import pytest
 import suanzi as sz
 from helpers.sparse_cases import NAMES, bits, distinct, make, numbers, same
 from helpers.standard_operators import REGISTRY
-from suanzi.promote.registry import FUNCTIONS
 from suanzi.ops.sparse.elementwise import operand_count
+from suanzi.promote.registry import FUNCTIONS
 
 UNARY, BINARY = ([k for k, op in REGISTRY.items() if operand_count(op) == n] for n in (1, 2))
 ONE = sorted({*UNARY, "negative"} - {"cast", "clip", "rint"})

@@ -11,16 +11,16 @@ import mpmath
 import numpy as np
 import pytest
 
+from suanzi.base.status import InvalidArgument
+from suanzi.conformance.running.process import Backend
+from suanzi.front.cli import main
+from suanzi.promote.live import NotInstalled
+from suanzi.truth.rounding import ROUNDED, rounded, units
 from suanzi.validate.accuracy import FUNCTIONS, accuracy
 from suanzi.validate.accuracy.errors import exact_values, judged
 from suanzi.validate.accuracy.functions import exactly
 from suanzi.validate.accuracy.inputs import both_signs, every, sample, values
 from suanzi.validate.accuracy.run import function
-from suanzi.front.cli import main
-from suanzi.conformance.running.process import Backend
-from suanzi.promote.live import NotInstalled
-from suanzi.base.status import InvalidArgument
-from suanzi.truth.rounding import ROUNDED, rounded, units
 
 FLAWED = '''
 import numpy as np

@@ -13,6 +13,10 @@ import numpy as np
 import pytest
 
 from docs_site import jax_table
+from suanzi.base.status import InvalidArgument
+from suanzi.conformance.running.process import Backend
+from suanzi.front.cli import main
+from suanzi.front.site import DATA
 from suanzi.validate.accuracy import FUNCTIONS, Accuracy, accuracy, pairs, read, samples
 from suanzi.validate.accuracy import report as report_module
 from suanzi.validate.accuracy.compare import compare
@@ -21,10 +25,6 @@ from suanzi.validate.accuracy.errors import Tally, judged, settle
 from suanzi.validate.accuracy.merging import merge
 from suanzi.validate.accuracy.pairs import every_pair, sampled_pairs
 from suanzi.validate.accuracy.sweeper import Sweeper
-from suanzi.front.cli import main
-from suanzi.conformance.running.process import Backend
-from suanzi.front.site import DATA
-from suanzi.base.status import InvalidArgument
 
 ATLAS = DATA / "accuracy"
 SCHEMA = json.loads(Path(report_module.__file__).with_name("report.schema.json").read_text())

@@ -11,9 +11,9 @@ import pytest
 
 import suanzi as sz
 from helpers.functions import Array, every_level, same_bits, threads
+from suanzi.truth.rounding import round_exact
 from suanzi.validate.accuracy import FUNCTIONS, accuracy
 from suanzi.validate.accuracy.errors import judged, settle
-from suanzi.truth.rounding import round_exact
 
 NAMES = """
     rsqrt exp expm1 log log1p log10 log2 sin cos tan asin acos atan sinh cosh tanh

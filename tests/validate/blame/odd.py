@@ -13,9 +13,9 @@ from robust import x
 
 import suanzi as sz
 from suanzi.validate.blame.judging import judge
-from suanzi.validate.blame.tensors import is_finite
 from suanzi.validate.blame.rules import RULES
 from suanzi.validate.blame.sampling import Call
+from suanzi.validate.blame.tensors import is_finite
 
 warnings.filterwarnings("ignore")
 TESTS: dict[str, Any] = {}

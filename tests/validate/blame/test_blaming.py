@@ -11,18 +11,18 @@ import jsonschema
 import numpy as np
 import pytest
 
-from suanzi.front.agents.schemas import schema
-from suanzi.validate.blame.elements import RULES
-from suanzi.validate.blame.judging import Judged, judge
-from suanzi.validate.blame.norms import _multiplied_out, _pulled
-from suanzi.validate.blame.options import options, times
-from suanzi.validate.blame.locations import Place, Places
-from suanzi.validate.blame.report import Report, Site, read
-from suanzi.validate.blame.sampling import Part, Piece
-from suanzi.front.cli import main
 from suanzi.base.status import InvalidArgument
+from suanzi.front.agents.schemas import schema
+from suanzi.front.cli import main
 from suanzi.truth import tracked as t
 from suanzi.truth.rounding import rounded
+from suanzi.validate.blame.elements import RULES
+from suanzi.validate.blame.judging import Judged, judge
+from suanzi.validate.blame.locations import Place, Places
+from suanzi.validate.blame.norms import _multiplied_out, _pulled
+from suanzi.validate.blame.options import options, times
+from suanzi.validate.blame.report import Report, Site, read
+from suanzi.validate.blame.sampling import Part, Piece
 
 X = np.linspace(-3, 3, 64).astype(np.float32).astype(np.float64)
 

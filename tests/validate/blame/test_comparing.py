@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from suanzi.base.status import InvalidArgument
+from suanzi.front.cli import main
 from suanzi.validate.blame.comparing import blamed, compare, comparison_lines, distance, matched
 from suanzi.validate.blame.operators import conversion
 from suanzi.validate.blame.runs import FORMAT, Run, read_run
-from suanzi.front.cli import main
-from suanzi.base.status import InvalidArgument
 
 
 def tensor(value: float = 1.0, dtype: str = "float32", shape: Any = (2,)) -> dict[str, Any]:

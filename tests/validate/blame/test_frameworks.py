@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.blaming.test_planted import command_of
+from tests.validate.blame.test_planted import command_of
 
 from suanzi.front.agents.schemas import schema
 

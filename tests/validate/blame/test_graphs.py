@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.blaming.test_planted import run
+from tests.validate.blame.test_planted import run
 
 CAPTURED = "captured in a CUDA graph"
 

@@ -6,7 +6,7 @@ import importlib.util
 
 import numpy as np
 import pytest
-from tests.blaming.test_planted import run
+from tests.validate.blame.test_planted import run
 
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="triton is not installed")

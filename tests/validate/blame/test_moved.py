@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.blaming.test_planted import python_of_torch, run
+from tests.validate.blame.test_planted import python_of_torch, run
 
 from suanzi.front.cli import main
 

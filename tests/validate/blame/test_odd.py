@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.blaming.test_planted import python_of_torch, run
+from tests.validate.blame.test_planted import python_of_torch, run
 
-from suanzi.validate.blame.runs import read_run
 from suanzi.front.cli import main
+from suanzi.validate.blame.runs import read_run
 
 
 def test_odd_programs() -> None:

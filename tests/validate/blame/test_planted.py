@@ -20,13 +20,13 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.tensors import safetensors
 from suanzi.front.agents.schemas import schema
-from suanzi.validate.blame.report import read
 from suanzi.front.cli import main
+from suanzi.tensors import safetensors
+from suanzi.validate.blame.report import read
 
 HERE = Path(__file__).parent
-SOURCE = HERE.parents[1] / "src"
+SOURCE = HERE.parents[2] / "src"
 RUN = """
 import runpy, sys
 source, packages, core, file, *sys.argv[1:] = sys.argv[1:]

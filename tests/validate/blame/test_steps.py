@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from tests.blaming.test_planted import run
+from tests.validate.blame.test_planted import run
 
 ROUND_MORE = {"_foreach_add", "_foreach_rsqrt", "_foreach_div"}
 """bfloat16 at the ends of tensors, where PyTorch rounds once more; RAdam divides by 0."""

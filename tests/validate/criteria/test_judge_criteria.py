@@ -11,7 +11,7 @@ import pytest
 
 from suanzi.truth.tracked import tracked
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import judge_criteria  # noqa: E402

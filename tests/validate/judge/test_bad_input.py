@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.front.cli import main
 from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.front.cli import main
 
 KERNELS = """
 import os, subprocess, sys, threading, time
@@ -87,7 +87,7 @@ def folder(tmp_path: Path, mark: str) -> Path:
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "suanzi.cli", "judge", *words]
+    return [sys.executable, "-m", "suanzi", "judge", *words]
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -11,12 +11,12 @@ import pytest
 
 import suanzi as sz
 from helpers.judged import OPERATORS, REFUSED
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.cases import Wanted, cases
+from suanzi.promote.registry import function
+from suanzi.truth import definitions, plain_truths
 from suanzi.validate.judge.arguments import operator_key
 from suanzi.validate.judge.given import _PLAIN, EXPECTED
-from suanzi.promote.registry import function
-from suanzi.base.status import InvalidArgument
-from suanzi.truth import definitions, plain_truths
 
 NO_NUMBERS = {"device": "where a result is", "layout": "how it lies in memory"}
 """Options that change no number, and that a result of another framework does not have."""

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.validate.judge.exports import export
 from suanzi.base.status import InvalidArgument
+from suanzi.validate.judge.exports import export
 
 SHAPES = [(2, 9), (1, 33)]
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from suanzi.base.status import InvalidArgument
 from suanzi.front.cli import main
 from suanzi.validate.judge.findings import CODES
-from suanzi.base.status import InvalidArgument
 
 KERNELS = """
 import os
@@ -38,7 +38,7 @@ def hang(x):
     while True:
         pass
 """
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "suanzi.cli", "judge", *words]
+    command = [sys.executable, "-m", "suanzi", "judge", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
 
 
@@ -122,7 +122,7 @@ def test_a_program_is_a_kernel(folder: Path) -> None:
 def test_each_case_is_a_test_of_pytest(folder: Path) -> None:
     (folder / "test_k.py").write_text(
         "import suanzi as sz\nfrom kernels import good, bad\n"
-        "pytest_plugins = ['suanzi.validate.judge.plugin']\n"
+        "pytest_plugins = ['suanzi.judge_plugin']\n"
         "@sz.judged('softmax', dtypes='float32', shapes=[(2, 9)])\n"
         "def test_good():\n    return good\n"
         "@sz.judged('softmax', dtypes='float32', shapes=[(2, 9)])\n"

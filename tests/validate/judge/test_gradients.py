@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.running.process import Backend, Subject
 from suanzi.validate.judge import Verdict
 from suanzi.validate.judge.arguments import gradients_of, operator_key
 from suanzi.validate.judge.engine import judge_with
-from suanzi.base.status import InvalidArgument
 
 HERE = Path(__file__).parent
 

@@ -15,11 +15,11 @@ from helpers.judged import (
     judged,
     right_cases,
 )
+from suanzi.base.status import InvalidArgument
+from suanzi.promote.registry import function
 from suanzi.validate.judge import right
 from suanzi.validate.judge.arguments import dtypes_known
 from suanzi.validate.judge.given import due_of
-from suanzi.promote.registry import function
-from suanzi.base.status import InvalidArgument
 
 X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(3, 4)
 SAMPLE = [

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.validate.judge.verdict import Verdict
 from suanzi.base.status import InvalidArgument
+from suanzi.validate.judge.verdict import Verdict
 
 
 def zeros(x: Any) -> Any:

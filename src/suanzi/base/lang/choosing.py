@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from suanzi.base.lang import LANGUAGES
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 OPTION, VARIABLE = "--lang", "SUANZI_LANG"
 

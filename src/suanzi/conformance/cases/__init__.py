@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError
 from suanzi.conformance.model.basis import REQUIRED, why
 from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
 from suanzi.promote.library import learn_rules
 from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 from suanzi.standard.catalogues import STANDARD, catalogue
-from suanzi.base.status import InternalError
 
 Maker = Callable[[str, "Wanted"], Iterator[Case]]
 

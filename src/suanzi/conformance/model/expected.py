@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, overload
 
-from suanzi.conformance.model.numbers import Value
 from suanzi.base.status import Status
+from suanzi.conformance.model.numbers import Value
 
 T = TypeVar("T")
 

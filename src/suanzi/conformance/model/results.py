@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal, TypedDict, get_args
 
 from suanzi.base.decode import PRIVATE, Malformed, Numbers, decode
 from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, REQUIRED, Basis
 from suanzi.conformance.model.blocks import unpacked
 from suanzi.conformance.model.members import catalogue_of, members
 from suanzi.conformance.model.reported import Block, Evidence, Measure, Settings, Subject
-from suanzi.base.status import InvalidArgument
 
 Outcome = Literal["passed", "failed", "unsupported", "crashed", "hung", "skipped"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
+from suanzi.base.device import DeviceType
+from suanzi.base.layout import LayoutType
 from suanzi.conformance.judging.due import Number, Range, Way, ways
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import numbers
@@ -27,9 +29,7 @@ from suanzi.conformance.subjects.c_memory import (
     dtype_name,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.base.device import DeviceType
 from suanzi.faces.interface.structures import TypeCode
-from suanzi.base.layout import LayoutType
 from suanzi.standard.prototypes import Item, enumerations, prototype
 
 HEADER = "t_ai_131_1.h"

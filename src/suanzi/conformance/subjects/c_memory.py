@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from suanzi.base import dtypes
-from suanzi.conformance.subjects.c_guards import Region, region
-from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
 from suanzi.base.device import DeviceType
 from suanzi.base.layout import LayoutType
+from suanzi.conformance.subjects.c_guards import Region, region
+from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
 
 _GUARD = 64
 _PATTERN = b"\xa5"

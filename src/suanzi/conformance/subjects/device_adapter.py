@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 import suanzi as sz
-from suanzi.faces import interface
 from suanzi.conformance.subjects import suanzi_adapter
 from suanzi.conformance.subjects.wire import Data, Unsuitable, Unsupported
+from suanzi.faces import interface
 from suanzi.promote.context import promotion
 from suanzi.runtimes.torch.provider import register
 from suanzi.runtimes.torch.running import torch_place, wrapped

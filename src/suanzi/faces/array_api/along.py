@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.faces.array_api.arguments import FLOATING, NUMERIC, dtype_or
 from suanzi.base.dtypes import (
     DTYPES,
     DType,
@@ -21,6 +20,7 @@ from suanzi.base.dtypes import (
 )
 from suanzi.base.layout import strides_of
 from suanzi.base.status import StatusError, TypeMismatch
+from suanzi.faces.array_api.arguments import FLOATING, NUMERIC, dtype_or
 from suanzi.tensors.parts import permuted
 from suanzi.tensors.tensor import Tensor
 

@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown, way_to_the_host
-from suanzi.faces.array_api.declare import RULES
 from suanzi.base.device import Device, DeviceLike, provider_of, upload
 from suanzi.base.dtypes import DType, DTypeLike
 from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.promote.questions import result_type
+from suanzi.base.hints import shown, way_to_the_host
+from suanzi.base.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.faces.array_api.declare import RULES
 from suanzi.ops.calling.arguments import as_operand
 from suanzi.ops.calling.scalars import (
     axes_argument,
@@ -24,7 +24,7 @@ from suanzi.ops.calling.scalars import (
     is_several,
     shape_argument,
 )
-from suanzi.base.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.promote.questions import result_type
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

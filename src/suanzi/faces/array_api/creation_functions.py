@@ -7,8 +7,12 @@ import math
 from typing import Any, TypeAlias
 
 from suanzi import _core
+from suanzi.base.device import DeviceLike, create
+from suanzi.base.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
+from suanzi.base.dtypes import bool as bool_
 from suanzi.base.hints import shown
 from suanzi.base.numpy import np
+from suanzi.base.status import AllocFailed, InvalidArgument, StatusError, TypeMismatch
 from suanzi.faces.array_api.along import repeated
 from suanzi.faces.array_api.arguments import (
     array_argument,
@@ -21,12 +25,8 @@ from suanzi.faces.array_api.arguments import (
     shape_of,
 )
 from suanzi.faces.array_api.declare import RULES, function
-from suanzi.base.device import DeviceLike, create
-from suanzi.base.dtypes import DType, DTypeLike, complex64, float32, iinfo, int64
-from suanzi.base.dtypes import bool as bool_
-from suanzi.ops.creation_wanted import line, number_argument, scalar_argument
 from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import AllocFailed, InvalidArgument, StatusError, TypeMismatch
+from suanzi.ops.creation_wanted import line, number_argument, scalar_argument
 from suanzi.tensors.exchange import from_dlpack as exchanged
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import from_python, tensor

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.faces.array_api.arguments import array_argument, copy_argument, dtype_or, placed
-from suanzi.faces.array_api.declare import RULES, function
 from suanzi.base.device import DeviceLike
 from suanzi.base.dtypes import DType, DTypeLike, float32, part
 from suanzi.base.dtypes import finfo as limits_of_floats
 from suanzi.base.dtypes import iinfo as limits_of_integers
 from suanzi.base.dtypes import isdtype as is_of_kind
-from suanzi.promote.questions import result_type as promoted
 from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.faces.array_api.arguments import array_argument, copy_argument, dtype_or, placed
+from suanzi.faces.array_api.declare import RULES, function
+from suanzi.promote.questions import result_type as promoted
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor
 

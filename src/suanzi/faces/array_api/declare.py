@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from suanzi import _core
-from suanzi.promote import registry
 from suanzi.base.dtypes import DType
+from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch
+from suanzi.ops.calling.declare import overriding, with_kernel
+from suanzi.promote import registry
 from suanzi.promote.context import promotion
 from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.registry import BOOL, COMPLEX, FLOATS, INTEGERS, NAMESPACES, SUBBYTE, Operator
-from suanzi.ops.calling.declare import overriding, with_kernel
-from suanzi.tensors.sparse.tensor import SparseTensor
-from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.elsewhere import Elsewhere
+from suanzi.tensors.sparse.tensor import SparseTensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, widened
 from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.faces.array_api.along import in_bytes
 from suanzi.faces.array_api.arguments import NUMERIC, array_argument, promoted
 from suanzi.faces.array_api.declare import function
 from suanzi.faces.array_api.linear_algebra_functions import product
-from suanzi.base.dtypes import DType, widened
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor
 

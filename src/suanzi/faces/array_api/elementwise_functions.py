@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, iinfo
+from suanzi.base.status import TypeMismatch
 from suanzi.faces.array_api.arguments import array_argument
 from suanzi.faces.array_api.declare import (
     EVERY,
@@ -21,7 +23,8 @@ from suanzi.faces.array_api.declare import (
     elementwise,
     function,
 )
-from suanzi.base.dtypes import DType, iinfo
+from suanzi.ops.calling.arguments import as_operand, operands_of
+from suanzi.ops.calling.elementwise import check_dtype, check_shapes, plain_operand
 from suanzi.ops.logical import truths_combined
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.registry import (
@@ -34,9 +37,6 @@ from suanzi.promote.registry import (
     REAL_FUNCTION,
     TRUE_DIVISION,
 )
-from suanzi.ops.calling.arguments import as_operand, operands_of
-from suanzi.ops.calling.elementwise import check_dtype, check_shapes, plain_operand
-from suanzi.base.status import TypeMismatch
 from suanzi.tensors.parts import converted, zeros
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor, TensorLike

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DTypeLike, complex_of, float64, part
 from suanzi.base.hints import nearest, shown
+from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.faces.array_api.along import DEFAULT_FLOAT, computed, counting
 from suanzi.faces.array_api.arguments import (
     FLOATING,
@@ -24,11 +26,9 @@ from suanzi.faces.array_api.arguments import (
     placed,
 )
 from suanzi.faces.array_api.declare import function
-from suanzi.base.dtypes import DTypeLike, complex_of, float64, part
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.libraries import fft as transforms
 from suanzi.ops.libraries.fft import FFTNormMode
-from suanzi.ops.calling.scalars import integer_argument
-from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 
 from suanzi import _core
+from suanzi.base.dtypes import int64
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.faces.array_api.along import computed, counting, repeated
 from suanzi.faces.array_api.arguments import INTEGRAL, array_argument, axis_of
 from suanzi.faces.array_api.declare import function
-from suanzi.base.dtypes import int64
 from suanzi.ops.transformation_selecting import flat_item
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from suanzi.faces.array_api.arguments import HERE, device_of
-from suanzi.faces.array_api.declare import EVERY
 from suanzi.base.device import Device, DeviceLike, devices
 from suanzi.base.dtypes import DType, complex64, float32, int64, isdtype, widened
 from suanzi.base.shapes import MAX_NDIM
+from suanzi.faces.array_api.arguments import HERE, device_of
+from suanzi.faces.array_api.declare import EVERY
 
 __all__ = ["__array_namespace_info__"]
 

@@ -14,7 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, DTypeLike, float64, int64, part, widened
 from suanzi.base.hints import shown
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.faces.array_api.along import DEFAULT_FLOAT, PLAIN, computed, repeated
 from suanzi.faces.array_api.arguments import ELEMENTS, NUMERIC, Axes, array_argument, promoted
 from suanzi.faces.array_api.declare import function
@@ -33,12 +36,9 @@ from suanzi.faces.array_api.norms import (
     vector_norms,
 )
 from suanzi.faces.array_api.statistical_functions import sum as total
-from suanzi.base.dtypes import DType, DTypeLike, float64, int64, part, widened
+from suanzi.ops.calling.scalars import flag_argument, integer_argument
 from suanzi.ops.libraries.lapack import answered, identities
 from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, widened
 from suanzi.base.hints import shown
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.faces.array_api.along import PLAIN, axis_last, computed, in_bytes
 from suanzi.faces.array_api.arguments import NUMERIC, array_argument, axis_of, promoted
 from suanzi.faces.array_api.declare import declare_symbol, function
-from suanzi.base.dtypes import DType, widened
-from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.ops.calling.scalars import integer_argument
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor
 

@@ -12,7 +12,18 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import int64
 from suanzi.base.hints import shown
+from suanzi.base.shapes import MAX_NDIM, sizes_of
+from suanzi.base.shapes import broadcast_shapes as common_shape
+from suanzi.base.status import (
+    AllocFailed,
+    DimensionsMismatch,
+    InvalidArgument,
+    OutOfRange,
+    StatusError,
+    TypeMismatch,
+)
 from suanzi.faces.array_api.along import computed, dense, flat, repeated, shaped
 from suanzi.faces.array_api.arguments import (
     INTEGRAL,
@@ -25,24 +36,13 @@ from suanzi.faces.array_api.arguments import (
 )
 from suanzi.faces.array_api.declare import EVERY, function
 from suanzi.faces.array_api.indexing_functions import index_offsets
-from suanzi.base.dtypes import int64
-from suanzi.ops.transformation_views import reshape as operator_reshape
 from suanzi.ops.calling.scalars import (
     axes_argument,
     integer_argument,
     integers_argument,
     one_or_several,
 )
-from suanzi.base.shapes import MAX_NDIM, sizes_of
-from suanzi.base.shapes import broadcast_shapes as common_shape
-from suanzi.base.status import (
-    AllocFailed,
-    DimensionsMismatch,
-    InvalidArgument,
-    OutOfRange,
-    StatusError,
-    TypeMismatch,
-)
+from suanzi.ops.transformation_views import reshape as operator_reshape
 from suanzi.tensors.parts import converted, permuted, reshaped
 from suanzi.tensors.parts import copy as copied
 from suanzi.tensors.tensor import Tensor

@@ -9,20 +9,8 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
-from suanzi.faces.array_api.along import computed
-from suanzi.faces.array_api.arguments import Axes, axes_of, double
-from suanzi.faces.array_api.declare import RULES
-from suanzi.faces.array_api.statistical_functions import max as largest
-from suanzi.faces.array_api.statistical_functions import min as least
-from suanzi.faces.array_api.statistical_functions import sum as total
 from suanzi.base.dtypes import DType, complex128, float16, float64, part, widened
-from suanzi.ops.libraries.lapack import answered
-from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
-from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
-from suanzi.promote.context import promotion
-from suanzi.promote.registry import REGISTRY
-from suanzi.ops.calling.scalars import flag_argument
+from suanzi.base.hints import shown
 from suanzi.base.shapes import broadcast_shapes
 from suanzi.base.status import (
     AllocFailed,
@@ -31,6 +19,18 @@ from suanzi.base.status import (
     StatusError,
     TypeMismatch,
 )
+from suanzi.faces.array_api.along import computed
+from suanzi.faces.array_api.arguments import Axes, axes_of, double
+from suanzi.faces.array_api.declare import RULES
+from suanzi.faces.array_api.statistical_functions import max as largest
+from suanzi.faces.array_api.statistical_functions import min as least
+from suanzi.faces.array_api.statistical_functions import sum as total
+from suanzi.ops.calling.scalars import flag_argument
+from suanzi.ops.libraries.lapack import answered
+from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES, powers
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
+from suanzi.promote.context import promotion
+from suanzi.promote.registry import REGISTRY
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

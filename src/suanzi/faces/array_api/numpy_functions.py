@@ -50,7 +50,7 @@ class _Namespace:
     """The namespace, but results are its tensors only where an argument is one."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = getattr(import_module("suanzi.array_api"), name)
+        function = getattr(import_module("suanzi.faces.array_api"), name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             made = function(*args, **kwargs)

@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from suanzi.base.hints import shown
-from suanzi.faces.array_api.along import summed_dtype
-from suanzi.faces.array_api.arguments import real_number
-from suanzi.faces.array_api.declare import OTHERS
 from suanzi.base.dtypes import DType, float32, float64, part, uint8
 from suanzi.base.dtypes import bool as bool_
 from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.promote.registry import call as _op
-from suanzi.ops.calling.scalars import axes_argument
+from suanzi.base.hints import shown
 from suanzi.base.shapes import sizes_of
 from suanzi.base.status import InvalidArgument, OutOfRange, TypeMismatch
+from suanzi.faces.array_api.along import summed_dtype
+from suanzi.faces.array_api.arguments import real_number
+from suanzi.faces.array_api.declare import OTHERS
+from suanzi.ops.calling.scalars import axes_argument
+from suanzi.promote.registry import call as _op
 from suanzi.tensors.methods import counted, several
 
 Axes = int | tuple[int, ...] | None

@@ -11,7 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.dtypes import int64, widened
 from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange
 from suanzi.faces.array_api.along import (
     PLAIN,
     dense,
@@ -30,14 +33,11 @@ from suanzi.faces.array_api.arguments import (
     promoted,
 )
 from suanzi.faces.array_api.declare import EVERY, FUNCTIONS, elementwise, function
-from suanzi.base.dtypes import bool as bool_
-from suanzi.base.dtypes import int64, widened
-from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
-from suanzi.promote.registry import JOINING
 from suanzi.ops.calling.arguments import operands_of
 from suanzi.ops.calling.elementwise import check_shapes, promoted_dtype, run
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
+from suanzi.promote.registry import JOINING
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from suanzi import _core
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.dtypes import iinfo, int64
+from suanzi.base.status import TypeMismatch
 from suanzi.faces.array_api.along import computed, dense, flat, in_bytes, with_number
 from suanzi.faces.array_api.arguments import array_argument, promoted
 from suanzi.faces.array_api.declare import function
 from suanzi.faces.array_api.searching_functions import searchsorted
 from suanzi.faces.array_api.sorting_functions import ordered, sort
-from suanzi.base.dtypes import bool as bool_
-from suanzi.base.dtypes import iinfo, int64
-from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import TypeMismatch
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

@@ -10,6 +10,7 @@ Tensor([1-3j, 1+3j, 2+1j], dtype=complex64)
 from __future__ import annotations
 
 from suanzi import _core
+from suanzi.base.dtypes import int64, uint8, widened
 from suanzi.faces.array_api.along import (
     PLAIN,
     axis_back,
@@ -23,7 +24,6 @@ from suanzi.faces.array_api.along import (
 )
 from suanzi.faces.array_api.arguments import array_argument, axis_of
 from suanzi.faces.array_api.declare import function
-from suanzi.base.dtypes import int64, uint8, widened
 from suanzi.ops.calling.scalars import flag_argument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor

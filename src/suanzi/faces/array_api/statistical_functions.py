@@ -15,6 +15,8 @@ import math
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, DTypeLike, float32, float64, part, widened
+from suanzi.base.status import InvalidArgument
 from suanzi.faces.array_api.along import (
     DEFAULT_FLOAT,
     PLAIN,
@@ -34,11 +36,9 @@ from suanzi.faces.array_api.arguments import (
     real_number,
 )
 from suanzi.faces.array_api.declare import EVERY, function
-from suanzi.base.dtypes import DType, DTypeLike, float32, float64, part, widened
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.ops.reduction import reduce
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
-from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

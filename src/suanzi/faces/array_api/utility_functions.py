@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.faces.array_api.along import computed, is_usual
-from suanzi.faces.array_api.arguments import NUMERIC, Axes, array_argument, axes_of, axis_of, promoted
-from suanzi.faces.array_api.declare import function
 from suanzi.base.dtypes import bool as bool_
+from suanzi.base.status import DimensionsMismatch
+from suanzi.faces.array_api.along import computed, is_usual
+from suanzi.faces.array_api.arguments import (
+    NUMERIC,
+    Axes,
+    array_argument,
+    axes_of,
+    axis_of,
+    promoted,
+)
+from suanzi.faces.array_api.declare import function
+from suanzi.ops.calling.scalars import flag_argument, integer_argument
 from suanzi.ops.reduction import reduce
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
-from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import DimensionsMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

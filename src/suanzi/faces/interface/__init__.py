@@ -21,19 +21,19 @@ The functions are built from the standard's records on first use. Each category 
 import sys as _sys
 from typing import Any as _Any
 
-from suanzi.base.hints import nearest as _nearest
 from suanzi.base.device import Device, DeviceType
+from suanzi.base.hints import nearest as _nearest
+from suanzi.base.layout import Layout, LayoutType
+from suanzi.base.status import Status
 from suanzi.faces.interface import functions as _functions
 from suanzi.faces.interface import printed as _printed
 from suanzi.faces.interface.calling import Answer, last_error
 from suanzi.faces.interface.printed import *  # noqa: F403
 from suanzi.faces.interface.structures import DataType, Shape, StorageImpl, TensorImpl, TypeCode
-from suanzi.base.layout import Layout, LayoutType
-from suanzi.ops.libraries.fft import FFTNormMode
 from suanzi.ops import PadMode, ReduceMode, RoundMode
+from suanzi.ops.libraries.fft import FFTNormMode
 from suanzi.standard.catalogues import catalogues as _catalogues
 from suanzi.standard.records import categories as _categories
-from suanzi.base.status import Status
 
 _OWN = [
     "Answer", "DataType", "Device", "DeviceType", "FFTNormMode", "Layout", "LayoutType", "PadMode",

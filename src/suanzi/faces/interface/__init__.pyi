@@ -4,6 +4,8 @@
 from typing import Any
 
 from suanzi.base.device import Device, DeviceType
+from suanzi.base.layout import Layout, LayoutType
+from suanzi.base.status import Status
 from suanzi.faces.interface.calling import REQUIRED, Answer, last_error
 from suanzi.faces.interface.printed import (
     STATUS_ALLOC_FAILED,
@@ -29,10 +31,8 @@ from suanzi.faces.interface.printed import (
     op_ifft,
 )
 from suanzi.faces.interface.structures import DataType, Shape, StorageImpl, TensorImpl, TypeCode
-from suanzi.base.layout import Layout, LayoutType
-from suanzi.ops.libraries.fft import FFTNormMode
 from suanzi.ops import PadMode, ReduceMode, RoundMode
-from suanzi.base.status import Status
+from suanzi.ops.libraries.fft import FFTNormMode
 
 __all__ = [
     "STATUS_ALLOC_FAILED", "STATUS_AXIS_ARGUMENT", "STATUS_DIMENSIONS_MISMATCH",

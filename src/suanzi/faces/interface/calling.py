@@ -9,15 +9,15 @@ from functools import cache
 from operator import index
 from typing import Any, Final, TypeAlias
 
-from suanzi.promote import registry
-from suanzi.base.hints import shown
 from suanzi.base.device import settle
-from suanzi.faces.interface.structures import DataType, Shape
-from suanzi.promote.registry import REGISTRY, Operator
-from suanzi.ops.calling import domains
-from suanzi.tensors.sparse.tensor import SparseTensor
-from suanzi.standard import Interface, record
+from suanzi.base.hints import shown
 from suanzi.base.status import AllocFailed, InternalError, InvalidArgument, Status, StatusError
+from suanzi.faces.interface.structures import DataType, Shape
+from suanzi.ops.calling import domains
+from suanzi.promote import registry
+from suanzi.promote.registry import REGISTRY, Operator
+from suanzi.standard import Interface, record
+from suanzi.tensors.sparse.tensor import SparseTensor
 
 Answer: TypeAlias = tuple[Any, ...]
 """The status, then the outputs in the standard's order; None each if the call failed."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from suanzi.base.device import DeviceType
 from suanzi.base.dtypes import complex64, complex128, float64
+from suanzi.base.layout import LayoutType
+from suanzi.base.status import InvalidArgument, Status, TypeMismatch
 from suanzi.faces.interface.calling import REQUIRED, Answer, answered
 from suanzi.faces.interface.structures import TypeCode
-from suanzi.base.layout import LayoutType
 from suanzi.promote.registry import call as operator_call
-from suanzi.base.status import InvalidArgument, Status, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
 __all__ = [

@@ -17,8 +17,8 @@ from suanzi.base.device import Device
 from suanzi.base.dtypes import DTYPES, DType
 from suanzi.base.dtypes import bool as bool_
 from suanzi.base.layout import Layout, LayoutType
-from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.base.status import InvalidArgument
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 

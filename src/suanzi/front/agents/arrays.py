@@ -11,11 +11,11 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.tensors import npy
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.base.dtypes import iinfo
+from suanzi.base.hints import shown
 from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.tensors import npy
 from suanzi.tensors.make import tensor
 
 MOST_ELEMENTS = 1_000_000

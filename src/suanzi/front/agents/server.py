@@ -24,12 +24,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from pydantic import ValidationError
 
-from suanzi import __version__
+from suanzi._core import VERSION
 from suanzi.base.hints import cut, nearest
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.base.text import ending, printable
 from suanzi.front.agents.tools import SECONDS, Answer, Tool, check, tools
 from suanzi.front.agents.wire import Answers, Requests
-from suanzi.base.status import InvalidArgument, StatusError
 
 INSTRUCTIONS = (
     "judge decides whether a kernel computes an operator correctly; never choose a tolerance "
@@ -92,7 +92,7 @@ def _is_request(line: str) -> bool:
 
 def _server() -> Any:
     """Return a server with the handlers; mcp 2 takes them as arguments, mcp 1 by decorators."""
-    known: dict[str, Any] = {"version": __version__, "instructions": INSTRUCTIONS}
+    known: dict[str, Any] = {"version": VERSION, "instructions": INSTRUCTIONS}
     listed = [mcp.types.Tool.model_validate(_described(one)) for one in tools()]
     make: Any = Server
     if "on_call_tool" in signature(Server.__init__).parameters:

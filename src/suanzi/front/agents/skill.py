@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from suanzi import __version__
+from suanzi._core import VERSION
 from suanzi.base.files import write_file
+from suanzi.base.status import InvalidArgument
 from suanzi.front.agents.schemas import schema
-from suanzi.validate.judge.findings import CODES as JUDGE_CODES
 from suanzi.port.findings import CODES as PORT_CODES
 from suanzi.promote.library import rule_sets
-from suanzi.status import InvalidArgument
+from suanzi.validate.judge.findings import CODES as JUDGE_CODES
 
 NAME = "suanzi"
 FILE = "SKILL.md"
@@ -64,7 +64,7 @@ def text(options: Mapping[str, Sequence[Option]]) -> str:
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
     template = environment.from_string(Path(__file__).with_suffix(".md").read_text("utf-8"))
     return template.render(
-        name=NAME, description=json.dumps(DESCRIPTION), version=__version__, statuses=STATUSES,
+        name=NAME, description=json.dumps(DESCRIPTION), version=VERSION, statuses=STATUSES,
         judge_codes=JUDGE_CODES, port_codes=PORT_CODES,
         rules=", ".join(f"`{one}`" for one in rule_sets()), schema=_shown,
         options=lambda command: _table(options[command]),

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from suanzi.base.hints import nearest, shown
-from suanzi.front.agents.schemas import schema
 from suanzi.base.status import InvalidArgument
+from suanzi.front.agents.schemas import schema
 
 MOST_CASES = 10
 """Wrong cases of a verdict that are returned; the smallest ones."""

@@ -14,8 +14,8 @@ import signal
 import sys
 from typing import Any
 
-from suanzi.front.agents.tools import tools
 from suanzi.base.status import StatusError
+from suanzi.front.agents.tools import tools
 
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 

@@ -13,9 +13,20 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-import suanzi as sz
+from suanzi import _core
+from suanzi.base.dtypes import (
+    BYTE_COUNTING,
+    DOCUMENTS,
+    DTYPES,
+    bfloat16,
+    document_name,
+    finfo,
+    iinfo,
+    int32,
+)
 from suanzi.base.lang import language, said, say
 from suanzi.base.lang.choosing import choose, split
+from suanzi.base.status import InternalError, InvalidArgument, StatusError
 from suanzi.base.text import printable
 from suanzi.front.cli import accuracy as cli_accuracy
 from suanzi.front.cli import blame as cli_blame
@@ -41,7 +52,7 @@ from suanzi.front.cli.typed import Flag, Json, Op, Operand, Python, Rules
 from suanzi.front.cli.typed import note_other_readings as _note_other_readings
 from suanzi.front.cli.typed import rules as _rules
 from suanzi.front.cli.typed import several_rules as _several_rules
-from suanzi.base.dtypes import BYTE_COUNTING, DOCUMENTS, DTYPES, document_name
+from suanzi.promote import questions
 from suanzi.promote.facts import facts_of, lines_of
 from suanzi.promote.library import DEFAULT, rule_sets
 from suanzi.promote.live import live as run_live
@@ -53,9 +64,7 @@ ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
 
 def _version() -> str:
     """Return the version, the instruction-set level in use and those this machine has."""
-    from suanzi import _core
-
-    return f"{sz.__version__} (level {_core.level()} of {', '.join(_core.levels())})"
+    return f"{_core.VERSION} (level {_core.level()} of {', '.join(_core.levels())})"
 
 
 app = App(
@@ -100,7 +109,7 @@ def promote(*operands: Operand, rules: str = DEFAULT, op: Op = None, json: Json 
     """
     chosen = [*rules_for(op)] if rules == "all" else _several_rules(rules)
     _note_other_readings(operands, chosen)
-    found = sz.explain_all(*map(_operand, operands), rules=chosen, op=op)
+    found = questions.explain_all(*map(_operand, operands), rules=chosen, op=op)
     _print(found, _render.explanations, json)
     return DIFFERENCE if all(e.refused for e in found) else ANSWER
 
@@ -136,13 +145,13 @@ def explain(
     if autocast:
         return _explain_autocast(operands, rules, op, like, json)
     if rules == "all":
-        raise sz.InvalidArgument(
+        raise InvalidArgument(
             "explain: give one rule set; `suanzi promote --rules all` compares all."
         )
     chosen = _rules(rules)
     _note_other_readings(operands, [chosen])
     kept = None if like is None else _rules(like)
-    found = sz.explain(*map(_operand, operands), rules=chosen, op=op, like=kept)
+    found = questions.explain(*map(_operand, operands), rules=chosen, op=op, like=kept)
     _print(found, _render.explanation, json)
     return DIFFERENCE if found.refused or found.differs else ANSWER
 
@@ -155,7 +164,7 @@ def _explain_autocast(
 
     if op is None or like is not None:
         wrong = "needs an operator (--op bmm)" if op is None else "does not take --like"
-        raise sz.InvalidArgument(f"explain: --autocast {wrong}.")
+        raise InvalidArgument(f"explain: --autocast {wrong}.")
     chosen = [*LISTS] if rules == "all" else _several_rules(rules)
     found = explain_autocast(*map(_operand, operands), op=op, rules=chosen)
     _print(found, _render.autocast, json)
@@ -171,7 +180,7 @@ def table(rules: Rules = DEFAULT, *, op: Op = None, json: Json = False) -> int:
     suanzi table paddle --op ==
     ```
     """
-    found = sz.table(_rules(rules), op=op)
+    found = questions.table(_rules(rules), op=op)
     _print(found, _render.table, json)
     return ANSWER
 
@@ -196,7 +205,7 @@ def diff(a: str, b: str, *, op: Op = None, dtype: str | None = None, json: Json 
         Only these dtypes, joined by commas.
     """
     dtypes = None if dtype is None else [one for one in dtype.split(",") if one.strip()]
-    found = sz.diff(_rules(a), _rules(b), op=op, dtypes=dtypes)
+    found = questions.diff(_rules(a), _rules(b), op=op, dtypes=dtypes)
     _print(found, _render.diff, json)
     return DIFFERENCE if found else ANSWER
 
@@ -216,7 +225,7 @@ def laws(
     suanzi laws numpy --all
     ```
     """
-    found = sz.laws(_rules(rules), op=op)
+    found = questions.laws(_rules(rules), op=op)
     _print(found, _render.laws, json)
     if all and not json:
         for name, examples in found.to_dict().items():
@@ -268,7 +277,7 @@ def dtypes(*, json: Json = False) -> int:
     """
     rows: list[dict[str, Any]] = []
     for dt in DTYPES:
-        info: Any = sz.finfo(dt) if dt.exponent_bits else sz.iinfo(dt)
+        info: Any = finfo(dt) if dt.exponent_bits else iinfo(dt)
         names = {document: document_name(dt, document) for document in DOCUMENTS}
         rows.append({
             "name": dt.name, "kind": dt.kind, "code": dt.code, "bits": dt.bits,
@@ -407,7 +416,7 @@ def live(
     """
     if dtypes or results or differences or write is not None:
         if device is not None:
-            raise sz.InvalidArgument("live: --device does not go with --dtypes or --results.")
+            raise InvalidArgument("live: --device does not go with --dtypes or --results.")
         from suanzi.port.asking import live_questions
 
         ask = live_questions(dtypes, results, differences)
@@ -429,7 +438,7 @@ def live(
 def demo(*, json: Json = False) -> int:
     """Show the main questions that suanzi answers, each with a small example."""
     if json:
-        show_json(sz.explain_all(sz.int32, sz.bfloat16).to_dict())
+        show_json(questions.explain_all(int32, bfloat16).to_dict())
         return ANSWER
     cli_demo.show(_print)
     return ANSWER
@@ -463,9 +472,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(status or ANSWER)
     except CycloptsError as error:
         return _fail(str(error), BAD_USAGE)
-    except sz.InternalError as error:
+    except InternalError as error:
         return _fail(str(error), FAILURE)
-    except sz.StatusError as error:
+    except StatusError as error:
         return _fail(str(error), BAD_USAGE)
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough.

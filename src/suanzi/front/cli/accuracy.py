@@ -78,9 +78,9 @@ def accuracy(
         Run on Dask: the address of a scheduler (`tcp://host:8786`), or `local:4` for four processes
         of this machine. Needs `suanzi[cluster]`.
     """
-    from suanzi.validate.accuracy import accuracy as measured
     from suanzi.front.cli import render
     from suanzi.front.cli.outputs import check_paths, one_json
+    from suanzi.validate.accuracy import accuracy as measured
 
     file = one_json("accuracy", json)
     check_paths("accuracy", [("--html", html), ("--json", file)])

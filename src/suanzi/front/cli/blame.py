@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from suanzi.base.files import write_file
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import printable
 from suanzi.front.cli.typed import Flag, Html, Json, Python
-from suanzi.base.status import InvalidArgument
 
 _RIGHT, _WRONG, _NOTHING_KNOWN = 0, 1, 2
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from suanzi.base.lang import chosen, described, docstrings, say
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import wrap
-from suanzi.standard.errata import errata_of
 from suanzi.promote.operators import OPERATORS, OperatorClass
 from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.standard import (
@@ -30,7 +30,7 @@ from suanzi.standard import (
     titles,
 )
 from suanzi.standard.catalogues import STANDARD, catalogue
-from suanzi.base.status import InvalidArgument
+from suanzi.standard.errata import errata_of
 
 _CODES = {
     "I": "integers",

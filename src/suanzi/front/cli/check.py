@@ -17,6 +17,7 @@ from cyclopts import Group, Parameter
 
 from suanzi.base.hints import nearest
 from suanzi.base.lang import say
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import printable
 from suanzi.front.cli import typed
 from suanzi.front.cli.outputs import check_paths, one_json
@@ -24,7 +25,6 @@ from suanzi.front.cli.render import for_a_person
 from suanzi.front.cli.streams import ended_as_by_hand
 from suanzi.front.cli.typed import CaseRules, Flag, Jobs, Json, Minimal, Python, Verbose, Words
 from suanzi.front.cli.typed import rules as read_rules
-from suanzi.base.status import InvalidArgument
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Run
@@ -148,9 +148,9 @@ def check(
     list_
         List the cases; run nothing.
     """
-    from suanzi.front.cli.terminal import progress_bar
     from suanzi.conformance.check import check as run_check
     from suanzi.conformance.model.tallies import decision_of
+    from suanzi.front.cli.terminal import progress_bar
 
     filters: dict[str, Any] = {
         "catalogue": catalogue, "ops": _named("op", op), "categories": _named("category", category),
@@ -190,9 +190,9 @@ def check(
 
     if not watch:
         return report_on(once(filters["only"]))
+    from suanzi.conformance.running.backends import backend as named
     from suanzi.front.cli.watch import watch as rerun_failed
     from suanzi.front.cli.watch import watched_file
-    from suanzi.conformance.running.backends import backend as named
 
     return rerun_failed(watched_file(named(backend, python)), once, report_on, filters["only"])
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 
-import suanzi as sz
+from suanzi.base.dtypes import bfloat16, float16, int32
 from suanzi.base.lang import say
 from suanzi.front.cli import render
+from suanzi.ops.calling.recording import record
+from suanzi.promote.context import promotion
+from suanzi.promote.questions import diff, explain, explain_all
+from suanzi.tensors.make import tensor
 
 RULES = ("cann", "paddle", "torch", "numpy", "lossless")
 """Enough rule sets to see that they differ."""
@@ -23,34 +26,35 @@ def show(print_answer: Callable[..., None]) -> None:
     satisfies = say("3. Does my backend satisfy the standard?")
     print(f"\n{satisfies} (suanzi check --backend numpy)\n")
     _check()
-    if find_spec("suanzi.judge") is not None:
-        print("\n" + say("4. Is my kernel right?") + " (suanzi judge --help)")
+    print("\n" + say("4. Is my kernel right?") + " (suanzi judge --help)")
     print()
     print(say("Next: suanzi --help, suanzi ops, suanzi explain i8 300 --rules torch"))
 
 
 def _promotion(print_answer: Callable[..., None]) -> None:
-    print_answer(sz.explain_all(sz.int32, sz.bfloat16, rules=RULES), render.explanations)
+    print_answer(explain_all(int32, bfloat16, rules=RULES), render.explanations)
     print()
-    print_answer(sz.explain(sz.int32, sz.bfloat16, rules="cann"), render.explanation)
-    x, y = sz.tensor([2049, 7], sz.int32), sz.tensor([0.5, 0.25], sz.float16)
+    print_answer(explain(int32, bfloat16, rules="cann"), render.explanation)
+    x, y = tensor([2049, 7], int32), tensor([0.5, 0.25], float16)
     print("\n" + say("Operators compute under any rule set:"))
     for name in ("cann", "numpy"):
-        with sz.promotion(name):
+        with promotion(name):
             print(f"  {name:7}{x!r} + {y!r}\n         {x + y!r}")
 
 
 def _port() -> None:
-    with sz.promotion("torch"), sz.record() as calls:
-        scores, mask = sz.tensor([0.5, 2.0], sz.float16), sz.tensor([1, 0], sz.int32)
-        scores * mask + sz.tensor(0.1)
-    for finding in sz.port.judge(calls, ["cann", "paddle"]).findings:
+    from suanzi.port import judge
+
+    with promotion("torch"), record() as calls:
+        scores, mask = tensor([0.5, 2.0], float16), tensor([1, 0], int32)
+        scores * mask + tensor(0.1)
+    for finding in judge(calls, ["cann", "paddle"]).findings:
         verdict = finding.verdict
         print(f"  {finding.code} {finding.rules}: {verdict.question}: {say(verdict.text)}")
         if verdict.fix is not None:
             print("      " + say(f"fix: {verdict.fix.code}"))
     print("\n  " + say("All pairs of dtypes, PyTorch to CANN:"))
-    print(render.diff_summary(sz.diff("torch", "cann")))
+    print(render.diff_summary(diff("torch", "cann")))
 
 
 def _check() -> None:

@@ -11,9 +11,9 @@ from cyclopts import Parameter
 
 from suanzi.base.files import write_file
 from suanzi.base.lang import say
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import printable
 from suanzi.front.cli.typed import Flag, Html, Json, Python, Words
-from suanzi.base.status import InvalidArgument
 
 
 def judge(

@@ -17,9 +17,9 @@ from suanzi.base.lang import say
 from suanzi.front.cli.typed import Json, Python
 
 if TYPE_CHECKING:
-    from suanzi.recording.calls import Calls
-    from suanzi.promote.rules import RuleSet
     from suanzi.port.replay import Replayed
+    from suanzi.promote.rules import RuleSet
+    from suanzi.recording.calls import Calls
 
 _SAME, _CHANGES, _NOTHING_KNOWN = 0, 1, 2
 _STANDARD_ERROR = 2
@@ -122,17 +122,17 @@ def port(
     module
         Run a module, as `python -m` does: PROGRAM is its name.
     """
+    from suanzi.base.status import InvalidArgument
     from suanzi.front.cli.render import waiting
     from suanzi.port.autocast import check_level
-    from suanzi.recording.calls import Calls
     from suanzi.port.findings import read_baseline
     from suanzi.port.opening import fix_file, judge_file, read_file
     from suanzi.port.patch import Runs, check_patch, make_patch
+    from suanzi.port.replay.asking import check_replay
     from suanzi.port.report import targets, to_sarif, usual_targets
     from suanzi.port.running import check_framework, check_values, run_program
     from suanzi.port.support import check_chips, use_list
-    from suanzi.port.replay.asking import check_replay
-    from suanzi.base.status import InvalidArgument
+    from suanzi.recording.calls import Calls
 
     check_framework(from_)
     check_values(values)

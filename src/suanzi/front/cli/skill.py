@@ -64,10 +64,10 @@ def command_of(app: App) -> Callable[..., int]:
 
 
 def _run(app: App, target: str | None, command: str | None) -> int:
+    from suanzi.base.status import InvalidArgument
     from suanzi.front.agents.schemas import NAMES, schema
     from suanzi.front.agents.skill import text, write
     from suanzi.front.cli.printing import show_json
-    from suanzi.base.status import InvalidArgument
 
     if command is not None:
         if target is not None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from suanzi.base.lang import said, say
+from suanzi.base.status import InvalidArgument
 from suanzi.front.cli import render
 from suanzi.front.cli.printing import show_json, show_rows
 from suanzi.front.cli.typed import Json
-from suanzi.base.status import InvalidArgument
 
 if TYPE_CHECKING:
     from suanzi.validate.criteria import Criterion

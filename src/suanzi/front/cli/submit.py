@@ -6,10 +6,10 @@ import json as json_module
 
 from suanzi.base.lang import language, say
 from suanzi.base.text import pad, printable
+from suanzi.conformance.decision import said_headline
 from suanzi.front.cli.check import _named, _show, _split
 from suanzi.front.cli.typed import CaseRules, Jobs, Json, Minimal, Python, Words
 from suanzi.front.cli.typed import rules as read_rules
-from suanzi.conformance.decision import said_headline
 
 
 def submit(
@@ -59,10 +59,10 @@ def submit(
     sign
         Sign the manifest with this secret key of minisign.
     """
-    from suanzi.front.cli.terminal import plain_parts, progress_bar
     from suanzi.conformance.model.results import Run
     from suanzi.conformance.reports.summary import parts
     from suanzi.conformance.submission import submit as write
+    from suanzi.front.cli.terminal import plain_parts, progress_bar
 
     def log(run: Run) -> str:
         with language("en"):  # evidence reads the same everywhere
@@ -111,8 +111,8 @@ def verify(
     waivers
         A TOML file of the waivers that the authority of the tests has granted.
     """
-    from suanzi.front.cli.terminal import progress_bar
     from suanzi.conformance.submission import verify as check_folder
+    from suanzi.front.cli.terminal import progress_bar
 
     with progress_bar(first="reading the submission", by_itself=False) as progress:
         found = check_folder(

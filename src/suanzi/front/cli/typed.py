@@ -8,10 +8,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-import suanzi as sz
+from suanzi.base.dtypes import BYTE_COUNTING, dtype, read_as
 from suanzi.base.lang import say
-from suanzi.base.dtypes import BYTE_COUNTING, read_as
 from suanzi.promote.library import rules_or_file
+from suanzi.promote.rules import RuleSet
 
 Flag = Annotated[bool, Parameter(negative="")]
 Json = Annotated[bool, Parameter(negative="", help="Print data, not text.")]
@@ -48,25 +48,25 @@ JsonFile = Annotated[
 ]
 
 
-def rules(name: str) -> sz.RuleSet:
+def rules(name: str) -> RuleSet:
     """Return a rule set by its name, or from a text table of the user's."""
     return rules_or_file(name)
 
 
-def several_rules(names: str) -> list[sz.RuleSet]:
+def several_rules(names: str) -> list[RuleSet]:
     """Return rule sets whose names, or files, are joined by commas."""
     return [rules_or_file(name) for name in names.split(",") if name.strip()]
 
 
-def note_other_readings(operands: Sequence[str], asked: Sequence[sz.RuleSet]) -> None:
+def note_other_readings(operands: Sequence[str], asked: Sequence[RuleSet]) -> None:
     """Print a note where a short name counts bits here and bytes in a requested document."""
     documents = sorted({one.names for one in asked} & set(BYTE_COUNTING))
     for text in dict.fromkeys(one.lower().removeprefix("0d:") for one in operands):
         note = ""
         others = {d: other for d in documents if (other := read_as(text, d)) is not None}
-        for other in dict.fromkeys(o for o in others.values() if o is not sz.dtype(text)):
+        for other in dict.fromkeys(o for o in others.values() if o is not dtype(text)):
             where = " and ".join(d for d in documents if others.get(d) is other)
-            note = say(f"read as {sz.dtype(text)}; in the table of {where} it stands for {other}")
+            note = say(f"read as {dtype(text)}; in the table of {where} it stands for {other}")
         if text == "f8":
             note = say("read as float64, as Paddle writes it; eight bits are f8e4m3 or f8e5m2")
         if note:

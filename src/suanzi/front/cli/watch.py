@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suanzi.base.lang import say
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import printable
 from suanzi.front.cli.render import for_a_person
 from suanzi.promote.live import NotInstalled
-from suanzi.base.status import InvalidArgument
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Run

@@ -20,15 +20,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi import __version__
+from suanzi._core import VERSION
 from suanzi.base.files import write_file
 from suanzi.base.html import render
+from suanzi.base.status import InvalidArgument
 from suanzi.front.site.accuracy import accuracy
 from suanzi.front.site.conformance import conformance
 from suanzi.front.site.judge import judge
 from suanzi.front.site.promotion import promotion
 from suanzi.front.site.words import label, words
-from suanzi.base.status import InvalidArgument
 
 HOME = Path(__file__).parent
 DATA = HOME / "data"
@@ -44,7 +44,7 @@ def html(
     from markupsafe import Markup
 
     data = {
-        "version": __version__,
+        "version": VERSION,
         "words": words(),
         "promotion": promotion(),
         "accuracy": accuracy(_files("accuracy"), [Path(one) for one in results]),
@@ -52,7 +52,7 @@ def html(
         "judge": judge(DATA / "judge.json"),
     }
     facts = {
-        "version": __version__,
+        "version": VERSION,
         "w": label,
         "data": Markup(_inside_script(data)),
         "scripts": Markup(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports.deviations import Deviation, packaged
 from suanzi.conformance.reports.json import read
@@ -15,7 +16,6 @@ from suanzi.conformance.reports.levels import levels, standings
 from suanzi.front.site.accuracy import TITLES
 from suanzi.standard import interfaces
 from suanzi.standard.catalogues import STANDARD
-from suanzi.base.status import InvalidArgument
 
 SCHEMA = "suanzi-scores/1"
 _LONGEST = 1300

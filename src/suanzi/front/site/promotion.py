@@ -14,9 +14,9 @@ from itertools import product
 from typing import Any, TypeVar
 
 from suanzi.base.dtypes import DTYPES, DType, document_name
-from suanzi.promote.engine import _GIVES_BOOL, Layer, _Refused, _Run
-from suanzi.promote.explain import _OURS, _SOURCES
-from suanzi.promote.fixes import _magnitude, cast_code
+from suanzi.promote.engine import GIVES_BOOL, Layer, Refused, Run
+from suanzi.promote.explain import OURS, SOURCES
+from suanzi.promote.fixes import cast_code, magnitude
 from suanzi.promote.layers import NUMERIC_KINDS, weak_number
 from suanzi.promote.library import rule_set, rule_sets
 from suanzi.promote.operands import NUMBER_KINDS, typed_operand
@@ -67,8 +67,8 @@ def promotion() -> dict[str, Any]:
         "numbers": [_number(text) for text in NUMBERS],
         "operators": _operators(),
         "layers": {layer.name: layer.value for layer in Layer},
-        "ours": {layer.name: text for layer, text in _OURS.items()},
-        "sources": {layer.name: key for layer, key in _SOURCES.items()},
+        "ours": {layer.name: text for layer, text in OURS.items()},
+        "sources": {layer.name: key for layer, key in SOURCES.items()},
         "rules": [_rules(rule_set(name), reasons) for name in rule_sets()],
         "reasons": reasons,
     }
@@ -84,7 +84,7 @@ def _loss(one: Loss | None) -> list[Any] | None:
         pairs += [show(one.overflow), show(image)]
     whole = one.source is not None and isinstance(one.value, int)
     kept = show(abs(one.value) - 1) if whole else ""  # type: ignore[operator]
-    return [_magnitude(one.value), pairs, kept]
+    return [magnitude(one.value), pairs, kept]
 
 
 def _number(text: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _operators() -> list[dict[str, Any]]:
     groups = [
         {
             "title": one.title,
-            "bool": one in _GIVES_BOOL,
+            "bool": one in GIVES_BOOL,
             "names": [[n, symbols.get(n, "")] for n, of in sorted(OPERATORS.items()) if of is one],
         }
         for one in OperatorClass
@@ -200,7 +200,7 @@ class _Layers:
         return product(self.rules.dtypes, self.rules.dtypes)
 
     def _pairs(self, op: Operator) -> Iterator[Cells]:
-        pair = _Run(self.rules, op).pair
+        pair = Run(self.rules, op).pair
         for a, b in self._each():
             if a is b or self.rules.join is not None:  # which takes all operands at once
                 yield _EMPTY
@@ -224,7 +224,7 @@ class _Layers:
                 yield _EMPTY if a is b else self._cell(found.dtype, found.reason, a, b)
 
     def _numbers(self, op: Operator) -> Iterator[Cells]:
-        run, known = _Run(self.rules, op), self.rules.dtypes
+        run, known = Run(self.rules, op), self.rules.dtypes
         for a, kind in product(NUMERIC, NUMBER_KINDS):
             found = run.number(a, kind) if a in known else weak_number(a, kind, None)
             own = op.title if found.reason.endswith(f" in {op.title}") else ""
@@ -232,8 +232,8 @@ class _Layers:
 
     def _last(self, op: Operator) -> Iterator[Cells]:
         for a in NUMERIC:
-            run = _Run(self.rules, op)
-            with suppress(_Refused):
+            run = Run(self.rules, op)
+            with suppress(Refused):
                 run.finish(a)
             if run.steps:
                 step = run.steps[-1]

@@ -9,11 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import way_to_the_host
 from suanzi.base.dtypes import DType, DTypeLike, dtype, float32, float64
-from suanzi.promote.context import get_promotion
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import Titled, check_alive, title_of
+from suanzi.base.hints import way_to_the_host
 from suanzi.base.status import (
     DimensionsMismatch,
     InvalidArgument,
@@ -24,6 +21,9 @@ from suanzi.base.status import (
     UninitializedObject,
     WrongObject,
 )
+from suanzi.ops.calling.scalars import Titled, check_alive, title_of
+from suanzi.promote.context import get_promotion
+from suanzi.promote.registry import Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor

@@ -1,8 +1,8 @@
 """How an operator is declared, and what wraps every call of one.
 
 An operator is a typed function with a docstring, its clause and the dtypes it takes. With
-`kernel`, the function has no body: a native fast path answers, and :mod:`suanzi.ops.calling` handles
-the remaining calls, mainly errors.
+`kernel`, the function has no body: a native fast path answers, and :mod:`suanzi.ops.calling`
+handles the remaining calls, mainly errors.
 
 An argument with ``__suanzi_operator__(name, args, kwargs)`` overrides the operator: a sparse
 tensor, or a tensor on another device. It returns NotImplemented to leave the call to the next such
@@ -19,11 +19,6 @@ from typing import Any, TypeVar
 from suanzi import _core
 from suanzi.base.device import Device
 from suanzi.base.dtypes import DType
-from suanzi.promote.operators import OperatorClass, declare_class
-from suanzi.promote.registry import ANY, FUNCTIONS, REGISTRY, Operator
-from suanzi.ops.calling import differences, domains, recording, spellings
-from suanzi.ops.calling.elementwise import elementwise
-from suanzi.standard.catalogues import STANDARD
 from suanzi.base.status import (
     AllocFailed,
     InvalidArgument,
@@ -31,6 +26,11 @@ from suanzi.base.status import (
     TypeMismatch,
     UninitializedObject,
 )
+from suanzi.ops.calling import differences, domains, recording, spellings
+from suanzi.ops.calling.elementwise import elementwise
+from suanzi.promote.operators import OperatorClass, declare_class
+from suanzi.promote.registry import ANY, FUNCTIONS, REGISTRY, Operator
+from suanzi.standard.catalogues import STANDARD
 from suanzi.tensors.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -59,8 +59,8 @@ def operator(
     go to the function's body with `own_body`, and else to :mod:`suanzi.ops.calling`, for one or two
     operands. With `fast`, the native fast path of its name is tried first. `domain` states for
     which numbers it has a result, if the clause makes the others an error; see
-    :mod:`suanzi.ops.calling.domains`. `promotes` is the class that rule sets know it by. `catalogue`
-    is the catalogue that has its record, see :mod:`suanzi.standard.catalogues`.
+    :mod:`suanzi.ops.calling.domains`. `promotes` is the class that rule sets know it by.
+    `catalogue` is the catalogue that has its record, see :mod:`suanzi.standard.catalogues`.
     """
 
     def declare(function: F) -> F:

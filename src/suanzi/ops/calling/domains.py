@@ -15,10 +15,10 @@ from typing import Any
 from suanzi import _core
 from suanzi.base.blocks import Blocks
 from suanzi.base.dtypes import float32
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.arguments import real_argument
-from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.promote.registry import Operator
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 CHOSEN: ContextVar[bool | None] = ContextVar("suanzi.domain_errors", default=None)

@@ -13,19 +13,19 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import DType, float32, iinfo, part
+from suanzi.base.hints import shown
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import DivisionByZero, InvalidArgument, OnDemand, StatusError, TypeMismatch
+from suanzi.ops.calling.arguments import Number, dtype_error, object_error, operands_of, shape_error
+from suanzi.ops.calling.scalars import Titled, title_of
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.operands import operand, operand_of_code
 from suanzi.promote.operators import Operator as Promoting
 from suanzi.promote.questions import refusal
-from suanzi.promote.rules import RuleSet
 from suanzi.promote.registry import REGISTRY, Operator
-from suanzi.ops.calling.arguments import Number, dtype_error, object_error, operands_of, shape_error
-from suanzi.ops.calling.scalars import Titled, title_of
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import DivisionByZero, InvalidArgument, OnDemand, StatusError, TypeMismatch
+from suanzi.promote.rules import RuleSet
 from suanzi.tensors.tensor import Tensor
 
 _ZERO_DIVISOR, _BAD_SHIFT, _NEGATIVE_EXPONENT = 1, 2, 4

@@ -11,14 +11,14 @@ from typing import Any
 from suanzi import _core
 from suanzi.base.device import CPU
 from suanzi.base.dtypes import DType
+from suanzi.base.status import TypeMismatch
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.losing import LossWarning
-from suanzi.promote.values import Loss, loss, number_loss, show
 from suanzi.promote.registry import Operator
-from suanzi.base.status import TypeMismatch
+from suanzi.promote.values import Loss, loss, number_loss, show
 from suanzi.tensors.tensor import Tensor
 
-_HOME = str(Path(__file__).parents[1])
+_HOME = str(Path(__file__).parents[2])
 
 
 def tell_losses(op: Operator, operands: Mapping[str, Any], found: Answer) -> None:

@@ -12,13 +12,13 @@ from types import FrameType
 from typing import Any
 
 from suanzi.base.dtypes import DType
-from suanzi.recording.calls import Call, Taken, Where
-from suanzi.recording.recorders.recording import is_symbol_in_place
 from suanzi.promote.operands import Operand, Role, operand
 from suanzi.promote.registry import Operator
+from suanzi.recording.calls import Call, Taken, Where
+from suanzi.recording.recorders.recording import is_symbol_in_place
 from suanzi.tensors.tensor import Tensor
 
-_HOME = str(Path(__file__).parents[1])
+_HOME = str(Path(__file__).parents[2])
 _VARIANTS = 8
 """How many calls are distinguished that differ only in where their operands came from."""
 

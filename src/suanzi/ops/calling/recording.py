@@ -11,8 +11,8 @@ from suanzi.promote.context import forgetting, get_promotion, promotion
 from suanzi.promote.registry import Operator
 
 if TYPE_CHECKING:
-    from suanzi.recording.calls import Calls
     from suanzi.ops.calling.own_calls import Recorder
+    from suanzi.recording.calls import Calls
 
 _recorder: ContextVar[Recorder | None] = ContextVar("suanzi.record", default=None)
 on: list[Recorder] = []
@@ -35,8 +35,8 @@ def record() -> Iterator[Calls]:
     >>> sz.port.judge(calls, ["cann"]).findings[0].code
     'SZ005'
     """
-    from suanzi.recording.calls import Calls  # which most programs never need
     from suanzi.ops.calling.own_calls import Recorder
+    from suanzi.recording.calls import Calls  # which most programs never need
 
     rules = get_promotion()
     made = Calls("suanzi", f"under {rules.name}", (), rules=rules)

@@ -7,9 +7,15 @@ from contextlib import suppress
 from typing import Any
 
 from suanzi.base.hints import shown
-from suanzi.promote.registry import Operator
 from suanzi.base.shapes import MAX_NDIM, bounded
-from suanzi.base.status import InvalidArgument, OnDemand, StatusError, TypeMismatch, UninitializedObject
+from suanzi.base.status import (
+    InvalidArgument,
+    OnDemand,
+    StatusError,
+    TypeMismatch,
+    UninitializedObject,
+)
+from suanzi.promote.registry import Operator
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from suanzi import _core
 from suanzi.base.dtypes import DType, iinfo
-from suanzi.promote.registry import Operator
 from suanzi.base.status import InvalidArgument
+from suanzi.promote.registry import Operator
 from suanzi.tensors.tensor import Tensor
 
 MAX_ZERO_POINT = 2**28

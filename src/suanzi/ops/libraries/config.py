@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 
 from suanzi import _core
 from suanzi.base.lang import say
-from suanzi.base.text import columns
 from suanzi.base.status import InvalidArgument
+from suanzi.base.text import columns
 
 Config = dict[str, dict[str, Any]]
 

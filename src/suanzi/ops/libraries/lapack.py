@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from suanzi import _core
 from suanzi.base.dtypes import DType, complex128, finfo, float64, part, widened
+from suanzi.base.status import AllocFailed, InternalError, InvalidArgument, StatusError
+from suanzi.ops.calling.elementwise import check_dtype, promote
 from suanzi.promote.context import get_promotion
 from suanzi.promote.registry import Operator
-from suanzi.ops.calling.elementwise import check_dtype, promote
-from suanzi.base.status import AllocFailed, InternalError, InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
 
 R = TypeVar("R")

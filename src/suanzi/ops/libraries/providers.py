@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suanzi import _core
-from suanzi.ops.libraries import mkl
 from suanzi.base.status import InvalidArgument
+from suanzi.ops.libraries import mkl
 
 
 @dataclass(frozen=True)

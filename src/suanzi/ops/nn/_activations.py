@@ -7,9 +7,9 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.ops.nn._arguments import axis_argument, float_operands, real_parameter
 from suanzi.promote.registry import REGISTRY, Operator, call
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from suanzi import _core
 from suanzi.base.dtypes import widened
+from suanzi.base.status import DimensionsMismatch
+from suanzi.ops.calling.declare import operator
 from suanzi.ops.nn._activations import (
     activation,
     check_shapes,
@@ -17,8 +19,6 @@ from suanzi.ops.nn._activations import (
 )
 from suanzi.ops.nn._arguments import float_operands
 from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, call
-from suanzi.ops.calling.declare import operator
-from suanzi.base.status import DimensionsMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.hints import nearest, shown
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.scalars import check_alive, integer_argument
 from suanzi.ops.creation_wanted import number_argument
 from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.promote.registry import Operator
-from suanzi.ops.calling.arguments import real_argument
-from suanzi.ops.calling.scalars import check_alive, integer_argument
-from suanzi.base.shapes import broadcast_shapes
 from suanzi.standard import record
-from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

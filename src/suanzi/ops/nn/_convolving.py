@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import widened
+from suanzi.base.hints import shown
+from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.scalars import check_alive, integer_argument
 from suanzi.ops.nn._arguments import dense, float_operands
 from suanzi.ops.nn._windows import per_axis, with_batch
 from suanzi.promote.registry import REGISTRY, Operator
-from suanzi.ops.calling.scalars import check_alive, integer_argument
-from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.dtypes import widened
-from suanzi.ops.nn._arguments import dense, float_operands, one_of
-from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.nn._arguments import dense, float_operands, one_of
+from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY
 from suanzi.tensors.parts import converted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import int64, widened
-from suanzi.ops.nn._arguments import axis_argument, float_operands, real_parameter
-from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator, call
+from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.nn._arguments import axis_argument, float_operands, real_parameter
+from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator, call
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -6,8 +6,11 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import float64, int64
+from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.scalars import flag_argument, integer_argument
 from suanzi.ops.nn._arguments import (
     axis_argument,
     broadcast,
@@ -17,9 +20,6 @@ from suanzi.ops.nn._arguments import (
     real_parameter,
 )
 from suanzi.promote.registry import INTEGERS, REGISTRY, Operator
-from suanzi.ops.calling.arguments import real_argument
-from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted, permuted, reshaped
 from suanzi.tensors.tensor import Tensor

@@ -6,15 +6,15 @@ from math import inf, isfinite, prod
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, float64, widened
 from suanzi.base.hints import shown
 from suanzi.base.numpy import np
-from suanzi.base.dtypes import DType, float64, widened
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.elementwise import common_shape
+from suanzi.ops.calling.scalars import integer_argument, is_several, shape_argument
 from suanzi.ops.nn._arguments import axis_argument, broadcast, dense, float_operands, real_parameter
 from suanzi.ops.nn.softmaxes import computed_dtype
 from suanzi.promote.registry import Operator
-from suanzi.ops.calling.elementwise import common_shape
-from suanzi.ops.calling.scalars import integer_argument, is_several, shape_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import converted, permuted, readable, reshaped
 from suanzi.tensors.tensor import Tensor
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.scalars import flag_argument, integer_argument
 from suanzi.ops.nn._arguments import dense, float_operands
 from suanzi.ops.nn._windows import per_axis
 from suanzi.promote.registry import REGISTRY
-from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.parts import reshaped
 from suanzi.tensors.tensor import Tensor
 

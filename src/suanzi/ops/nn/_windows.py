@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi.base.hints import shown
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import integer_argument, is_several
 from suanzi.base.shapes import bounded
 from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.scalars import integer_argument, is_several
+from suanzi.promote.registry import Operator
 from suanzi.tensors.tensor import Tensor
 
 _MOST = 2**31 - 1

@@ -6,6 +6,7 @@ Where a function has a limit at an infinity, that is its value there; NaN gives 
 from __future__ import annotations
 
 from suanzi import _core
+from suanzi.ops.calling.declare import operator
 from suanzi.ops.nn import _activations_backward
 from suanzi.ops.nn._activations import (
     activation,
@@ -19,7 +20,6 @@ from suanzi.ops.nn._activations import (
 from suanzi.ops.nn._activations_backward import *  # noqa: F403
 from suanzi.ops.nn._arguments import float_operand, float_operands
 from suanzi.promote.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, REGISTRY
-from suanzi.ops.calling.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import DType, widened
 from suanzi.base.dtypes import bool as boolean
-from suanzi.ops.nn._arguments import broadcast, float_operands, real_parameter
-from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
+from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.ops.calling.arguments import real_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.elementwise import common_shape
 from suanzi.ops.calling.scalars import flag_argument, integer_argument, integers_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.ops.nn._arguments import broadcast, float_operands, real_parameter
+from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from suanzi.ops.calling.declare import operator
 from suanzi.ops.nn._convolving import Gradients, convolve, convolve_bwd
 from suanzi.promote.registry import ARITHMETIC, FLOATS
-from suanzi.ops.calling.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [

@@ -6,14 +6,14 @@ import math
 from typing import Any, NamedTuple
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import float32, float64
-from suanzi.ops.nn._arguments import dense, float_operands, real_parameter
-from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
+from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, TypeMismatch
 from suanzi.ops.calling.arguments import real_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import DimensionsMismatch, TypeMismatch
+from suanzi.ops.nn._arguments import dense, float_operands, real_parameter
+from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -8,16 +8,24 @@ from math import prod
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import float64, int64, widened
-from suanzi.ops.nn._arguments import dense, float_operand, float_operands, one_of
-from suanzi.ops.nn.layers import outside
-from suanzi.ops.linear_algebra_products import product, swapped
-from suanzi.promote.registry import ARITHMETIC, FLOATS, INTEGERS, REAL_FUNCTION, REGISTRY, Operator, call
+from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.ops.calling.arguments import tensor_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.ops.linear_algebra_products import product, swapped
+from suanzi.ops.nn._arguments import dense, float_operand, float_operands, one_of
+from suanzi.ops.nn.layers import outside
+from suanzi.promote.registry import (
+    ARITHMETIC,
+    FLOATS,
+    INTEGERS,
+    REAL_FUNCTION,
+    REGISTRY,
+    Operator,
+    call,
+)
 from suanzi.tensors.parts import converted, reshaped, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import DTypeLike, float32, int64
-from suanzi.ops.nn._arguments import dense, float_operand, float_operands, real_parameter
+from suanzi.base.hints import shown
+from suanzi.base.shapes import MAX_NDIM
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
+from suanzi.ops.calling.arguments import dtype_named, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.linear_algebra_products import as_matrix, check_bias, product, swapped
+from suanzi.ops.nn._arguments import dense, float_operand, float_operands, real_parameter
 from suanzi.promote.registry import (
     ARITHMETIC,
     BOOL,
@@ -19,11 +24,6 @@ from suanzi.promote.registry import (
     Operator,
     call,
 )  # fmt: skip
-from suanzi.ops.calling.arguments import dtype_named, tensor_argument
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import integer_argument
-from suanzi.base.shapes import MAX_NDIM
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

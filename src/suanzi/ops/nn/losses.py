@@ -6,6 +6,8 @@ and weights are constants.
 
 from __future__ import annotations
 
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.ops.nn._losses import (
     Alignments,
     Gradients,
@@ -15,8 +17,6 @@ from suanzi.ops.nn._losses import (
     positive_argument,
 )
 from suanzi.promote.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, REGISTRY
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import flag_argument
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.ops.nn._norms import (
     EACH_CHANNEL,
     Cosines,
@@ -20,8 +22,6 @@ from suanzi.ops.nn._norms import (
     finite_argument,
 )
 from suanzi.promote.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, REGISTRY
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import flag_argument
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [

@@ -7,12 +7,12 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument, integer_argument
 from suanzi.ops.nn._arguments import dense, float_operands
 from suanzi.ops.nn._norms import eps_argument, finite_argument
 from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import flag_argument, integer_argument
-from suanzi.base.status import DimensionsMismatch, InvalidArgument
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = ["adamw"]

@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from suanzi.ops.nn._pooling import Pooling
-from suanzi.promote.registry import FLOATS, REAL_FUNCTION
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument
+from suanzi.ops.nn._pooling import Pooling
+from suanzi.promote.registry import FLOATS, REAL_FUNCTION
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = [

@@ -6,7 +6,6 @@ from math import prod
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import (
     DType,
     DTypeLike,
@@ -17,13 +16,14 @@ from suanzi.base.dtypes import (
     float64,
     int8,
 )
-from suanzi.ops.nn._arguments import broadcast, dense
-from suanzi.promote.registry import FLOATS, REGISTRY, Operator
+from suanzi.base.hints import shown
+from suanzi.base.shapes import bounded
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.ops.calling.arguments import dtype_named, real_argument
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import integer_argument, is_several
-from suanzi.base.shapes import bounded
-from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.ops.nn._arguments import broadcast, dense
+from suanzi.promote.registry import FLOATS, REGISTRY, Operator
 from suanzi.tensors.parts import converted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
 

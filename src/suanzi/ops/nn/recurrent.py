@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from suanzi import _core
 from suanzi.base.hints import shown
-from suanzi.ops.nn._arguments import dense, float_operands, one_of
-from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
+from suanzi.base.status import DimensionsMismatch
 from suanzi.ops.calling.declare import operator
 from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import DimensionsMismatch
+from suanzi.ops.nn._arguments import dense, float_operands, one_of
+from suanzi.promote.registry import ARITHMETIC, FLOATS, REGISTRY, Operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 __all__ = ["causal_conv1d", "causal_conv1d_bwd"]

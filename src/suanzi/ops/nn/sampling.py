@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from suanzi import _core
 from suanzi.base.hints import shown
+from suanzi.base.shapes import MAX_NDIM
+from suanzi.base.status import AllocFailed, DimensionsMismatch
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.nn._arguments import float_operand, float_operands
 from suanzi.ops.nn._grids import grid_sample, grid_sample_bwd
 from suanzi.ops.nn._windows import per_axis, with_batch
 from suanzi.promote.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import integer_argument
-from suanzi.base.shapes import MAX_NDIM
-from suanzi.base.status import AllocFailed, DimensionsMismatch
 from suanzi.tensors.parts import permuted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from suanzi import _core
 from suanzi.base.dtypes import DType, float32
+from suanzi.base.status import DimensionsMismatch
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.ops.nn import _gumbel
 from suanzi.ops.nn._arguments import axis_argument, float_operand, float_operands
 from suanzi.ops.nn._gumbel import *  # noqa: F403
 from suanzi.promote.registry import ARITHMETIC, FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.ops.calling.declare import operator
-from suanzi.ops.calling.scalars import flag_argument
-from suanzi.base.status import DimensionsMismatch
 from suanzi.tensors.parts import converted, reshaped
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from suanzi.base.status import AllocFailed, TypeMismatch, UninitializedObject
 from suanzi.ops.query import shape_tensor
 from suanzi.ops.reduction_exact import without_accumulate
-from suanzi.promote.registry import NAMESPACES, REGISTRY, Operator
 from suanzi.ops.sparse import elementwise, reduction, shapes
 from suanzi.ops.sparse import products as product
 from suanzi.ops.sparse.elementwise import signature_of
+from suanzi.promote.registry import NAMESPACES, REGISTRY, Operator
+from suanzi.standard import interface
 from suanzi.tensors.sparse.making import DTYPES
 from suanzi.tensors.sparse.tensor import SparseTensor, copy, declare_forms, destroy
-from suanzi.standard import interface
-from suanzi.base.status import AllocFailed, TypeMismatch, UninitializedObject
 
 Form = Callable[..., Any]
 """It takes the operator, and its arguments by their names in the standard."""

@@ -15,16 +15,16 @@ from typing import Any
 import suanzi.ops  # noqa: F401  (declares the operators)
 from suanzi import _core
 from suanzi.base.hints import shown
-from suanzi.base.numpy import Array, np
 from suanzi.base.layout import LayoutType
-from suanzi.promote.registry import FUNCTIONS, Operator
+from suanzi.base.numpy import Array, np
+from suanzi.base.status import TypeMismatch
 from suanzi.ops.calling.arguments import Number, as_operand, real_values
 from suanzi.ops.calling.elementwise import common_shape
+from suanzi.promote.registry import FUNCTIONS, Operator
+from suanzi.tensors.parts import readable
 from suanzi.tensors.sparse import elements, merging, structure
 from suanzi.tensors.sparse.making import DTYPES, from_dense
 from suanzi.tensors.sparse.tensor import SparseTensor
-from suanzi.base.status import TypeMismatch
-from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor
 
 # With a dense tensor, the result of these is sparse, whichever operand is sparse ...

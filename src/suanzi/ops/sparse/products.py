@@ -10,18 +10,18 @@ from functools import cache
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.numpy import Array, np
 from suanzi.base.dtypes import DType, DTypeLike, widened
 from suanzi.base.layout import LayoutType
-from suanzi.ops.linear_algebra_products import dtype_of
-from suanzi.promote.registry import NUMBERS, Operator
-from suanzi.ops.calling.arguments import real_argument
-from suanzi.tensors.sparse import elements
-from suanzi.ops.sparse.elementwise import stand_in
-from suanzi.tensors.sparse.tensor import SparseTensor
+from suanzi.base.numpy import Array, np
 from suanzi.base.status import DimensionsMismatch, TypeMismatch
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.linear_algebra_products import dtype_of
+from suanzi.ops.sparse.elementwise import stand_in
+from suanzi.promote.registry import NUMBERS, Operator
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import converted
+from suanzi.tensors.sparse import elements
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 

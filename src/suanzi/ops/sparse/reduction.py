@@ -6,10 +6,12 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.numpy import Array, np
 from suanzi.base.dtypes import DType, float32, float64, widened
 from suanzi.base.dtypes import bool as bool_
 from suanzi.base.layout import LayoutType
+from suanzi.base.numpy import Array, np
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.ops.reduction_modes import (
     ReduceFunction,
     ReduceMode,
@@ -21,12 +23,10 @@ from suanzi.ops.reduction_modes import (
     result_dtype,
 )
 from suanzi.promote.registry import INTEGERS, Operator
-from suanzi.ops.calling.scalars import flag_argument
-from suanzi.tensors.sparse import elements, structure
-from suanzi.tensors.sparse.tensor import SparseTensor
-from suanzi.base.status import InvalidArgument
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.parts import converted
+from suanzi.tensors.sparse import elements, structure
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 # The kernel that combines two elements.

@@ -5,13 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from suanzi.base.numpy import np
 from suanzi.base.layout import LayoutType
+from suanzi.base.numpy import np
+from suanzi.base.status import (
+    AllocFailed,
+    AxisArgument,
+    DimensionsMismatch,
+    InvalidArgument,
+    OutOfRange,
+)
+from suanzi.ops.calling.scalars import (
+    axes_argument,
+    axis_argument,
+    integers_argument,
+    shape_argument,
+)
 from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import axes_argument, axis_argument, integers_argument, shape_argument
 from suanzi.tensors.sparse import structure
 from suanzi.tensors.sparse.tensor import SparseTensor
-from suanzi.base.status import AllocFailed, AxisArgument, DimensionsMismatch, InvalidArgument, OutOfRange
 
 
 def _moved(x: SparseTensor, shape: tuple[int, ...], coordinates: Any) -> SparseTensor:

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as xml
 from os import PathLike
 
 from suanzi.base.dtypes import DType, dtype
-from suanzi.port.models.graph import Edge, Graph
 from suanzi.base.status import InvalidArgument
+from suanzi.port.models.graph import Edge, Graph
 
 _TYPES = {
     "FP64": "f64", "FP32": "f32", "FP16": "f16", "BF16": "bf16", "I64": "i64", "I32": "i32",

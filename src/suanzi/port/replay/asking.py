@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from suanzi.recording.calls import Calls
-from suanzi.promote.rules import RuleSet
+from suanzi.base.status import InvalidArgument
 from suanzi.port.replay.computing import Live, check_live
 from suanzi.port.replay.kept import read_kept
 from suanzi.port.replay.replay import Replayed, replay
-from suanzi.base.status import InvalidArgument
+from suanzi.promote.rules import RuleSet
+from suanzi.recording.calls import Calls
 
 
 def check_replay(source: str, targets: Sequence[RuleSet], size: int, python_to: str | None) -> None:

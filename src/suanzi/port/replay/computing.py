@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import suanzi as sz
-from suanzi.ops import nn
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case, Expected
 from suanzi.conformance.running.backends import FRAMEWORKS, backend
 from suanzi.conformance.running.process import Backend, Subject
 from suanzi.conformance.subjects.suanzi_adapter import create, read
 from suanzi.conformance.subjects.wire import Data
-from suanzi.promote.context import promotion
-from suanzi.promote.rules import RuleSet
 from suanzi.port.replay.kept import Value, value_of
 from suanzi.port.replay.meaning import Unknown
-from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.promote import registry
+from suanzi.promote.context import promotion
+from suanzi.promote.rules import RuleSet
 
 _SECONDS = 120.0
 _OTHERS = {
@@ -41,8 +40,7 @@ class Own:
 
     def __call__(self, op: str, **arguments: Any) -> Any:
         """Compute an operator."""
-        of, _, name = op.rpartition(":")
-        function = getattr(nn if of else sz, name)
+        function = registry.function(op)
         given = {word: self._tensor(x) for word, x in arguments.items() if x is not None}
         try:
             with promotion(self.rules):

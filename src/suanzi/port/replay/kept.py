@@ -12,9 +12,9 @@ import ml_dtypes
 import numpy as np
 
 from suanzi.base.files import only_files
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.subjects.wire import Data
 from suanzi.recording.calls import Where
-from suanzi.base.status import InvalidArgument
 
 _STORED = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 """NumPy's dtypes of the same size, for those that it does not have."""

@@ -16,18 +16,18 @@ from typing import Any
 
 from suanzi.base.lang import said, say
 from suanzi.base.text import columns, printable
-from suanzi.recording.calls import Call, Calls, Taken, Where
 from suanzi.port.given import OWN_GRADIENTS
 from suanzi.port.layout import shortened, statement_at
 from suanzi.port.operators import known
-from suanzi.port.tabulated import Tables, is_weak
-from suanzi.promote.library import rule_set
-from suanzi.promote.rules import RuleSet
 from suanzi.port.replay.computing import Live, Own, Refused, made_of
 from suanzi.port.replay.errors import Error, compare
 from suanzi.port.replay.kept import Inputs, Kept, Value
 from suanzi.port.replay.meaning import GIVEN, Name, Unknown
 from suanzi.port.replay.moving import MEANINGS
+from suanzi.port.tabulated import Tables, is_weak
+from suanzi.promote.library import rule_set
+from suanzi.promote.rules import RuleSet
+from suanzi.recording.calls import Call, Calls, Taken, Where
 
 REPRODUCED = 64.0
 """Units in the last place of the largest element by which suanzi's operators may differ from the

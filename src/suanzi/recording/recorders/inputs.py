@@ -15,9 +15,8 @@ try:
     from .appending import Appended
 except ImportError:  # as a script, where suanzi need not be
     import hashes
-    from appending import Appended
-
     import values
+    from appending import Appended
 
 BYTES = 1 << 28
 """How many bytes of tensors are kept, unless more are asked for."""

@@ -13,7 +13,6 @@ except ImportError:  # as a script, where suanzi need not be
     import patching
     import processes
     import recording
-
     import values
 
 

@@ -14,7 +14,6 @@ except ImportError:  # as a script, where suanzi need not be
     import inputs
     import processes
     import recording
-
     import values
 
 

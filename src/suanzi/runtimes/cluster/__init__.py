@@ -19,7 +19,7 @@ except ModuleNotFoundError:
     ) from None
 
 # By it Dask knows how large blocks are.
-import suanzi.dask  # noqa: F401
+import suanzi.runtimes.cluster.dask  # noqa: F401
 
 # Each declares how some operators run on blocks, by being imported.
 from suanzi.runtimes.cluster import (  # noqa: F401

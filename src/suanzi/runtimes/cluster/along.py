@@ -13,7 +13,11 @@ from operator import itemgetter
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import widened
+from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.ops.calling.scalars import axes_argument
 from suanzi.promote import registry
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.elementwise import in_dtype
 from suanzi.runtimes.cluster.exchange import as_blocks
@@ -24,10 +28,6 @@ from suanzi.runtimes.cluster.reductions import made_of_blocks
 from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.base.dtypes import widened
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import axes_argument
-from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.tensors.tensor import Tensor
 
 

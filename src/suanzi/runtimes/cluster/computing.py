@@ -17,11 +17,11 @@ from dask.base import get_scheduler
 from dask.blockwise import Blockwise
 from dask.highlevelgraph import MaterializedLayer
 
-from suanzi import __version__, _core
-from suanzi.runtimes.cluster.grid import Blocks, parts, shape_of
-from suanzi.runtimes.cluster.optimizing import optimize
+from suanzi import _core
 from suanzi.base.dtypes import DType
 from suanzi.base.status import InternalError, InvalidArgument, StatusError
+from suanzi.runtimes.cluster.grid import Blocks, parts, shape_of
+from suanzi.runtimes.cluster.optimizing import optimize
 from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor
 
@@ -138,18 +138,18 @@ def _see_versions() -> None:
     if client in _seen or client.asynchronous:
         return
     for address, theirs in client.run(_version, on_error="return").items():
-        if theirs != __version__:
+        if theirs != _core.VERSION:
             has = "no suanzi" if isinstance(theirs, Exception) else f"suanzi {theirs}"
             raise InvalidArgument(
-                f"cluster: the worker {address} has {has}, and this is {__version__}; install the "
-                "same version on every worker, for results differ between versions."
+                f"cluster: the worker {address} has {has}, and this is {_core.VERSION}; install "
+                "the same version on every worker, for results differ between versions."
             )
     _seen.add(client)
 
 
 def _version() -> str:
     """Return the version on a worker."""
-    return __version__
+    return _core.VERSION
 
 
 def _problem(error: Exception, graph: Any) -> str | None:

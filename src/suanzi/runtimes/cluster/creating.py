@@ -15,20 +15,27 @@ from itertools import product
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, int64
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.creation_random import fill_uniform
+from suanzi.ops.creation_wanted import limits
+from suanzi.ops.query import shape_tensor
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.exchange import from_tensor
 from suanzi.runtimes.cluster.graph import each_block, from_tasks, new_name
 from suanzi.runtimes.cluster.grid import Blocks
 from suanzi.runtimes.cluster.moving import reblocked
-from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, small_like
+from suanzi.runtimes.cluster.tasks import (
+    Hole,
+    call_on_blocks,
+    empty_like,
+    large_like,
+    result_of,
+    small_like,
+)
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.base.dtypes import DType, int64
-from suanzi.ops.creation_random import fill_uniform
-from suanzi.ops.creation_wanted import limits
-from suanzi.ops.query import shape_tensor
-from suanzi.promote.registry import Operator
-from suanzi.base.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
 

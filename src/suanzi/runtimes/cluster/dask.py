@@ -25,8 +25,8 @@ except ModuleNotFoundError:
         "suanzi.dask needs Dask; `pip install 'suanzi[cluster]'` installs it."
     ) from None
 
-from suanzi.faces import array_api as xp
 from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.faces import array_api as xp
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor
 

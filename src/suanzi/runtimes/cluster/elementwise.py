@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from suanzi.base.dtypes import DType
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import DimensionsMismatch, StatusError, TypeMismatch
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.exchange import as_blocks, is_array
 from suanzi.runtimes.cluster.graph import block_by_block
@@ -20,10 +24,6 @@ from suanzi.runtimes.cluster.tasks import (
 )
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import METHODS, as_called, way
-from suanzi.base.dtypes import DType
-from suanzi.promote.registry import REGISTRY, Operator
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import DimensionsMismatch, StatusError, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
 

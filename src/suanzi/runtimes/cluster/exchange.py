@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.dtypes import DType
+from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.base.status import InvalidArgument
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.graph import block_by_block, each_block, from_tasks, new_name
 from suanzi.runtimes.cluster.quantization import quantization_of
 from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import METHODS
-from suanzi.base.dtypes import DType
-from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.base.status import InvalidArgument
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor

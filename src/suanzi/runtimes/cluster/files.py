@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.status import InvalidArgument
 from suanzi.runtimes.cluster.exchange import as_blocks
 from suanzi.runtimes.cluster.graph import new_name
 from suanzi.runtimes.cluster.storing import (
@@ -34,7 +35,6 @@ from suanzi.runtimes.cluster.storing import (
     write,
 )
 from suanzi.runtimes.cluster.tensor import BlockTensor
-from suanzi.base.status import InvalidArgument
 
 Path = str | os.PathLike[str]
 _DESCRIPTIONS = ("zarr.json", ".zarray", ".zattrs")

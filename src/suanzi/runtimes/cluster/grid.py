@@ -21,8 +21,8 @@ from dask import config
 from dask.array.core import normalize_chunks
 from dask.utils import parse_bytes
 
-from suanzi.base.hints import shown
 from suanzi.base.dtypes import DType
+from suanzi.base.hints import shown
 from suanzi.base.shapes import broadcast_shapes
 from suanzi.base.status import AllocFailed, InvalidArgument
 

@@ -10,17 +10,24 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from suanzi.ops.transformation_joining import PadMode
 from suanzi.promote import registry
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import creating, grid
 from suanzi.runtimes.cluster.elementwise import in_dtype
 from suanzi.runtimes.cluster.exchange import as_blocks
 from suanzi.runtimes.cluster.graph import each_block, itself
 from suanzi.runtimes.cluster.moving import reblocked, reshaped, subscript, view_of_stand_in
-from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, small_like
+from suanzi.runtimes.cluster.tasks import (
+    Hole,
+    call_on_blocks,
+    empty_like,
+    large_like,
+    result_of,
+    small_like,
+)
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.ops.transformation_joining import PadMode
-from suanzi.promote.registry import Operator
 
 
 @way("concat")

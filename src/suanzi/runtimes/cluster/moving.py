@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from suanzi.base.status import InvalidArgument, OutOfRange, TypeMismatch
+from suanzi.ops.calling.scalars import one_or_several
 from suanzi.promote import registry
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.graph import block_by_block, from_tasks, new_name
 from suanzi.runtimes.cluster.grid import Blocks
@@ -22,9 +25,6 @@ from suanzi.runtimes.cluster.quantization import codes, quantization_of, standin
 from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import METHODS, way
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import one_or_several
-from suanzi.base.status import InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor
 

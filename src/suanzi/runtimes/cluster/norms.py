@@ -8,7 +8,16 @@ from operator import index
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, complex128, float64
+from suanzi.ops.arithmetic import diagonal, diagonal_axes
+from suanzi.ops.calling.scalars import integer_argument, one_or_several, shape_argument
+from suanzi.ops.libraries.lapack import promoted_dtype
+from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES
+from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.promote import registry
+from suanzi.promote.context import promotion
+from suanzi.promote.library import DEFAULT
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import creating, grid
 from suanzi.runtimes.cluster.graph import Key, from_tasks, new_name
 from suanzi.runtimes.cluster.moving import reshaped
@@ -24,15 +33,6 @@ from suanzi.runtimes.cluster.reductions import (
 from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, large_like, result_of, small_like
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.base.dtypes import DType, complex128, float64
-from suanzi.ops.libraries.lapack import promoted_dtype
-from suanzi.ops.arithmetic import diagonal, diagonal_axes
-from suanzi.ops.linear_algebra_norm import LARGEST, MAGNITUDES, SQUARES
-from suanzi.ops.reduction_modes import ReduceMode
-from suanzi.promote.context import promotion
-from suanzi.promote.library import DEFAULT
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import integer_argument, one_or_several, shape_argument
 from suanzi.tensors.tensor import Tensor
 
 _PARTS = {1.0: MAGNITUDES, 2.0: SQUARES, math.inf: LARGEST}

@@ -16,7 +16,12 @@ from typing import Any
 import numpy as np
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, int64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import OutOfRange, StatusError
 from suanzi.promote import registry
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.elementwise import on_elements
 from suanzi.runtimes.cluster.exchange import as_blocks
@@ -34,11 +39,6 @@ from suanzi.runtimes.cluster.tasks import (
 )
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.base.dtypes import DType, int64
-from suanzi.base.dtypes import bool as bool_
-from suanzi.promote.registry import Operator
-from suanzi.base.shapes import broadcast_shapes
-from suanzi.base.status import OutOfRange, StatusError
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor
 

@@ -14,7 +14,13 @@ from functools import partial
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, complex128, float64, widened
+from suanzi.ops.calling.arguments import tensor_argument
+from suanzi.ops.calling.elementwise import SHAPE_CHECKS
+from suanzi.ops.linear_algebra_products import check_bias, dot_shape, dtype_of
+from suanzi.ops.reduction_modes import axes_argument, reduced_shape
 from suanzi.promote import registry
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.along import with_whole_axes
 from suanzi.runtimes.cluster.elementwise import in_dtype, on_elements
@@ -25,12 +31,6 @@ from suanzi.runtimes.cluster.moving import reblocked, reshaped, subscript
 from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.base.dtypes import DType, complex128, float64, widened
-from suanzi.ops.linear_algebra_products import check_bias, dot_shape, dtype_of
-from suanzi.ops.reduction_modes import axes_argument, reduced_shape
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.arguments import tensor_argument
-from suanzi.ops.calling.elementwise import SHAPE_CHECKS
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from suanzi.base.device import Device
+from suanzi.base.dtypes import DType
 from suanzi.runtimes.cluster import creating, quantized
 from suanzi.runtimes.cluster.exchange import from_dask, from_tensor
 from suanzi.runtimes.cluster.tensor import BlockTensor
-from suanzi.base.device import Device
-from suanzi.base.dtypes import DType
 from suanzi.tensors.tensor import Tensor
 
 

@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, stored_dtype
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.graph import block_by_block, from_tasks, new_name
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import METHODS
-from suanzi.base.dtypes import DType, stored_dtype
 from suanzi.tensors.parts import int_repr
 
 if TYPE_CHECKING:

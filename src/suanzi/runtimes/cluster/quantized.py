@@ -14,24 +14,31 @@ from typing import Any
 import dask
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, DTypeLike, float32, float64, int64, stored_dtype, uint8
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.base.status import StatusError
 from suanzi.ops import quantized
+from suanzi.ops.calling.arguments import without_scale
+from suanzi.ops.quantized import QUANTIZE, channels
 from suanzi.promote import registry
+from suanzi.promote.context import get_promotion
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import creating, grid
 from suanzi.runtimes.cluster.computing import with_clear_errors
 from suanzi.runtimes.cluster.elementwise import elementwise, on_elements
 from suanzi.runtimes.cluster.graph import from_tasks, new_name
 from suanzi.runtimes.cluster.quantization import Quantization, codes, quantization_of, standing_for
-from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, empty_like, large_like, result_of, thin_like
+from suanzi.runtimes.cluster.tasks import (
+    Hole,
+    call_on_blocks,
+    empty_like,
+    large_like,
+    result_of,
+    thin_like,
+)
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import METHODS, TAKES_QUANTIZED, Way, way
-from suanzi.base.dtypes import DType, DTypeLike, float32, float64, int64, stored_dtype, uint8
-from suanzi.base.dtypes import bool as bool_
-from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.promote.context import get_promotion
-from suanzi.ops.quantized import QUANTIZE, channels
-from suanzi.promote.registry import Operator
-from suanzi.ops.calling.arguments import without_scale
-from suanzi.base.status import StatusError
 from suanzi.tensors.tensor import Tensor
 
 

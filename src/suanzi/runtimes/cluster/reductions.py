@@ -17,17 +17,10 @@ from typing import Any
 import numpy as np
 
 from suanzi import _core
-from suanzi.promote import registry
-from suanzi.runtimes.cluster import creating, grid
-from suanzi.runtimes.cluster.elementwise import held, on_elements
-from suanzi.runtimes.cluster.graph import Key, from_tasks, new_name
-from suanzi.runtimes.cluster.grid import Blocks
-from suanzi.runtimes.cluster.moving import reblocked, reshaped, subscript
-from suanzi.runtimes.cluster.tasks import Call, Hole, call_on_blocks, large_like, result_of, small_like
-from suanzi.runtimes.cluster.tensor import BlockTensor
-from suanzi.runtimes.cluster.ways import way
 from suanzi.base.dtypes import DType, complex128, float64, int8, uint8
 from suanzi.base.dtypes import bool as bool_
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.ops.calling.scalars import shape_argument
 from suanzi.ops.reduction_modes import (
     ReduceFunction,
     ReduceMode,
@@ -35,9 +28,23 @@ from suanzi.ops.reduction_modes import (
     is_logical,
     mode_argument,
 )
+from suanzi.promote import registry
 from suanzi.promote.registry import Operator
-from suanzi.ops.calling.scalars import shape_argument
-from suanzi.base.shapes import broadcast_shapes
+from suanzi.runtimes.cluster import creating, grid
+from suanzi.runtimes.cluster.elementwise import held, on_elements
+from suanzi.runtimes.cluster.graph import Key, from_tasks, new_name
+from suanzi.runtimes.cluster.grid import Blocks
+from suanzi.runtimes.cluster.moving import reblocked, reshaped, subscript
+from suanzi.runtimes.cluster.tasks import (
+    Call,
+    Hole,
+    call_on_blocks,
+    large_like,
+    result_of,
+    small_like,
+)
+from suanzi.runtimes.cluster.tensor import BlockTensor
+from suanzi.runtimes.cluster.ways import way
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import converted, copy
 from suanzi.tensors.tensor import Tensor

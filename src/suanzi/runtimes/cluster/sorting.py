@@ -16,7 +16,11 @@ from typing import Any
 import numpy as np
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, int64
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.indexing import bad_index
 from suanzi.promote import registry
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.exchange import as_blocks
 from suanzi.runtimes.cluster.graph import Key, from_tasks, itself, new_name
@@ -25,10 +29,6 @@ from suanzi.runtimes.cluster.reductions import made_of_blocks
 from suanzi.runtimes.cluster.tasks import Hole, call_on_blocks, large_like, result_of, small_like
 from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.runtimes.cluster.ways import way
-from suanzi.base.dtypes import DType, int64
-from suanzi.ops.indexing import bad_index
-from suanzi.promote.registry import REGISTRY, Operator
-from suanzi.base.status import InvalidArgument
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from suanzi import _core
+from suanzi.base.dtypes import DType, iinfo, int8
+from suanzi.base.dtypes import dtype as dtype_of
 from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.graph import from_tasks, new_name
 from suanzi.runtimes.cluster.moving import reblocked
 from suanzi.runtimes.cluster.quantization import Quantization
 from suanzi.runtimes.cluster.tensor import BlockTensor
-from suanzi.base.dtypes import DType, iinfo, int8
-from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import from_parts, quantises, to_parts

@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.status import InternalError
+from suanzi.ops.calling import domains
+from suanzi.ops.calling.domains import domain_errors
 from suanzi.promote import registry
-from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.promote.context import get_promotion, promotion
 from suanzi.promote.library import loaded
 from suanzi.promote.rules import RuleSet
-from suanzi.ops.calling import domains
-from suanzi.ops.calling.domains import domain_errors
-from suanzi.base.status import InternalError
+from suanzi.runtimes.cluster.tensor import BlockTensor
 from suanzi.tensors import print_options
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.print_options import PrintOptions

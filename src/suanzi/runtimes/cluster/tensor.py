@@ -14,14 +14,14 @@ from dask import threaded
 from dask.base import DaskMethodsMixin
 from dask.highlevelgraph import HighLevelGraph
 
-from suanzi.runtimes.cluster import ways
-from suanzi.runtimes.cluster.computing import computed_here, gathered, with_clear_errors
-from suanzi.runtimes.cluster.grid import Blocks, numbers, shape_of
-from suanzi.runtimes.cluster.optimizing import optimize
 from suanzi.base.device import Device, DeviceLike, DeviceType
 from suanzi.base.dtypes import DType, DTypeLike
 from suanzi.base.dtypes import dtype as dtype_of
 from suanzi.base.status import TypeMismatch
+from suanzi.runtimes.cluster import ways
+from suanzi.runtimes.cluster.computing import computed_here, gathered, with_clear_errors
+from suanzi.runtimes.cluster.grid import Blocks, numbers, shape_of
+from suanzi.runtimes.cluster.optimizing import optimize
 from suanzi.tensors.elsewhere import Elsewhere
 from suanzi.tensors.tensor import Tensor
 

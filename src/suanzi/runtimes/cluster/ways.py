@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from suanzi.base.status import TypeMismatch
 from suanzi.ops.reduction_exact import without_accumulate
 from suanzi.promote.registry import FUNCTIONS, NAMESPACES, REGISTRY, Operator
 from suanzi.standard.catalogues import STANDARD
-from suanzi.base.status import TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi.runtimes.cluster.tensor import BlockTensor

@@ -16,14 +16,14 @@ from functools import cache
 from typing import Any
 
 from suanzi import _core
-from suanzi.promote import registry
 from suanzi.base.dtypes import DType, int64
-from suanzi.promote.registry import NAMESPACES, REGISTRY, Operator
-from suanzi.ops.calling.domains import domain_errors
 from suanzi.base.shapes import broadcast_shapes
 from suanzi.base.status import StatusError
-from suanzi.tensors.tensor import Tensor
+from suanzi.ops.calling.domains import domain_errors
+from suanzi.promote import registry
+from suanzi.promote.registry import NAMESPACES, REGISTRY, Operator
 from suanzi.runtimes.torch.ways import Result
+from suanzi.tensors.tensor import Tensor
 
 _ENOUGH = 4096
 """So many elements are computed on the CPU at once, to see what comes of them."""

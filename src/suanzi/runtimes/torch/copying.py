@@ -13,10 +13,10 @@ import torch
 
 from suanzi import _core
 from suanzi.base import dtypes
-from suanzi.promote import registry
 from suanzi.base.device import Device
-from suanzi.promote.registry import Operator
 from suanzi.base.status import InvalidArgument, OutOfRange
+from suanzi.promote import registry
+from suanzi.promote.registry import Operator
 from suanzi.runtimes.torch import deferred_errors
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import TORCH, carried

@@ -12,9 +12,9 @@ import torch
 from suanzi import _core
 from suanzi.base import dtypes
 from suanzi.base.dtypes import DType, iinfo
-from suanzi.ops.rounding import RoundMode
-from suanzi.ops.calling import domains
 from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling import domains
+from suanzi.ops.rounding import RoundMode
 from suanzi.runtimes.torch import complexes  # noqa: F401 - which declares kernels of complex numbers
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import SUANZI, TORCH, carried, carrier, lane, resolved

@@ -1,8 +1,9 @@
 """Which operators have kernels of suanzi's own on a device, and when these are used.
 
-The table is filled by :mod:`suanzi.runtimes.torch.triton`, which is imported when a device that can run its
-kernels is used: a GPU of NVIDIA where Triton is installed, or any device with TRITON_INTERPRET=1.
-Everywhere else, and for calls that a kernel declines, PyTorch's expressions run.
+The table is filled by :mod:`suanzi.runtimes.torch.triton`, which is imported when a device that
+can run its kernels is used: a GPU of NVIDIA where Triton is installed, or any device with
+TRITON_INTERPRET=1. Everywhere else, and for calls that a kernel declines, PyTorch's expressions
+run.
 """
 
 from __future__ import annotations

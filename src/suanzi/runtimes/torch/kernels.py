@@ -16,8 +16,8 @@ from suanzi.base import dtypes
 from suanzi.base.dtypes import DType
 from suanzi.base.status import DivisionByZero, InvalidArgument
 from suanzi.runtimes.torch import deferred_errors, unsigned
-from suanzi.runtimes.torch.dtypes import TORCH, carried, carrier, resolved
 from suanzi.runtimes.torch.correct_rounding import exact_rest, nearest_root
+from suanzi.runtimes.torch.dtypes import TORCH, carried, carrier, resolved
 from suanzi.runtimes.torch.ways import Call
 
 Lanes: TypeAlias = torch.Tensor

@@ -10,8 +10,8 @@ import torch
 
 from suanzi.base import dtypes
 from suanzi.base.dtypes import DType
-from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.base.status import InvalidArgument
+from suanzi.ops.linear_algebra_products import dtype_of
 from suanzi.runtimes.torch import deferred_errors
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.copying import moved as moved_by

@@ -8,11 +8,10 @@ from typing import Any
 import torch
 
 from suanzi.base import dtypes
-from suanzi.faces.array_api.along import with_number
-from suanzi.faces.array_api.arguments import promoted
 from suanzi.base.dtypes import DType
 from suanzi.base.status import AllocFailed, InvalidArgument
-from suanzi.tensors.tensor import Tensor
+from suanzi.faces.array_api.along import with_number
+from suanzi.faces.array_api.arguments import promoted
 from suanzi.runtimes.torch import creating, unsigned
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.copying import moved
@@ -21,6 +20,7 @@ from suanzi.runtimes.torch.elements import lanes, rounded
 from suanzi.runtimes.torch.subscripts import get, within
 from suanzi.runtimes.torch.tensor import TorchTensor, placed
 from suanzi.runtimes.torch.ways import Call, way
+from suanzi.tensors.tensor import Tensor
 
 # What every function here gets was checked by the CPU's function, with stand-ins.
 

@@ -14,8 +14,8 @@ import torch
 
 from suanzi.base import dtypes
 from suanzi.base.dtypes import DType
-from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.base.status import InvalidArgument
+from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
 from suanzi.runtimes.torch import deferred_errors
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.copying import moved
@@ -273,7 +273,9 @@ def cholesky(call: Call, x: torch.Tensor, upper: Any) -> Any:
     given = _matrices(call, "x", moved(x, part), read=real_diagonal)
     made, info = torch.linalg.cholesky_ex(given, upper=bool(upper))
     title = call.op.title
-    deferred_errors.add((info != 0).any(), lambda: InvalidArgument(f"{title}: x is not positive definite."))
+    deferred_errors.add(
+        (info != 0).any(), lambda: InvalidArgument(f"{title}: x is not positive definite.")
+    )
     return torch.triu(made) if upper else torch.tril(made)
 
 

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import torch
 
-from suanzi.promote import registry
 from suanzi.base.status import AllocFailed, OutOfRange
+from suanzi.promote import registry
 from suanzi.runtimes.torch import deferred_errors
 from suanzi.runtimes.torch.dtypes import SUANZI
 from suanzi.runtimes.torch.models import added, composed, gumbel

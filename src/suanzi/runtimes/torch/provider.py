@@ -9,16 +9,16 @@ from typing import Any
 
 import torch
 
-import suanzi.torch  # which declares how operators run
+import suanzi.runtimes.torch  # which declares how operators run
 from suanzi.base.device import Device, register_device
 from suanzi.base.dtypes import DType
 from suanzi.base.status import AllocFailed
-from suanzi.tensors.tensor import Tensor
-from suanzi.runtimes.torch import creating, forks, deferred_errors
+from suanzi.runtimes.torch import creating, deferred_errors, forks
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import resolved, suanzi_dtype, torch_dtype
 from suanzi.runtimes.torch.running import torch_place
 from suanzi.runtimes.torch.tensor import TorchTensor, first_line, lacks_memory, placed
+from suanzi.tensors.tensor import Tensor
 
 _EXTENSIONS = {"npu": "torch_npu"}
 """The packages that bring a device of another vendor to PyTorch."""
@@ -114,4 +114,4 @@ PROVIDERS = CUDA, XPU, MPS, NPU, CPU = tuple(
 )
 
 os.register_at_fork(after_in_child=deferred_errors.forget)
-_ = suanzi.torch
+_ = suanzi.runtimes.torch

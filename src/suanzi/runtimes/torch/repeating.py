@@ -17,11 +17,11 @@ import numpy as np
 import torch
 
 from suanzi import _core
-from suanzi.faces.array_api.declare import RULES
 from suanzi.base.dtypes import DType
-from suanzi.promote.context import get_promotion
-from suanzi.ops.calling import domains
 from suanzi.base.status import StatusError
+from suanzi.faces.array_api.declare import RULES
+from suanzi.ops.calling import domains
+from suanzi.promote.context import get_promotion
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.checking import attributes, signature
 from suanzi.runtimes.torch.dtypes import SUANZI, TORCH

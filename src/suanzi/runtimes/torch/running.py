@@ -14,20 +14,19 @@ import numpy as np
 import torch
 
 from suanzi.base import dtypes
-from suanzi.promote import registry
 from suanzi.base.device import Device
 from suanzi.base.dtypes import DType
-from suanzi.promote.context import get_promotion
-from suanzi.promote.engine import Layer
-from suanzi.promote.registry import Operator
+from suanzi.base.shapes import bounded
+from suanzi.base.status import AllocFailed, InternalError, InvalidArgument, StatusError
 from suanzi.ops.calling import domains
 from suanzi.ops.calling.arguments import operands_of
 from suanzi.ops.calling.declare import REPEATED
 from suanzi.ops.calling.elementwise import promote
-from suanzi.base.shapes import bounded
-from suanzi.base.status import AllocFailed, InternalError, InvalidArgument, StatusError
-from suanzi.tensors.tensor import Tensor
-from suanzi.runtimes.torch import forks, deferred_errors
+from suanzi.promote import registry
+from suanzi.promote.context import get_promotion
+from suanzi.promote.engine import Layer
+from suanzi.promote.registry import Operator
+from suanzi.runtimes.torch import deferred_errors, forks
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.checking import (
     NEGATIVE,
@@ -45,6 +44,7 @@ from suanzi.runtimes.torch.loading import usable
 from suanzi.runtimes.torch.repeating import KEPT, again, facts, keep, keep_way
 from suanzi.runtimes.torch.tensor import TorchTensor, declare_running, first_line, lacks_memory
 from suanzi.runtimes.torch.ways import MISSING, SELF_CHECKED, WAYS, Call, Way, not_supported
+from suanzi.tensors.tensor import Tensor
 
 _calls: dict[Any, tuple[Call, Any]] = {}
 """Checked calls by what they depend on."""

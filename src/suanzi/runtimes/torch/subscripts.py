@@ -10,13 +10,13 @@ import torch
 from suanzi import _core
 from suanzi.base import dtypes
 from suanzi.base.status import InvalidArgument, OutOfRange, TypeMismatch
-from suanzi.tensors.make import tensor
-from suanzi.tensors.tensor import Tensor
 from suanzi.runtimes.torch import deferred_errors
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import carried, carrier
 from suanzi.runtimes.torch.running import wrapped
 from suanzi.runtimes.torch.tensor import TorchTensor, declare_subscripts, placed
+from suanzi.tensors.make import tensor
+from suanzi.tensors.tensor import Tensor
 
 _ADVANCED = (TorchTensor, Tensor, np.ndarray, list, bool, np.bool_)
 

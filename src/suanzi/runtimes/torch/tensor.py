@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from suanzi import _core
-from suanzi.promote import registry
-from suanzi.faces.array_api.declare import RULES, SYMBOLS
 from suanzi.base.device import Device, DeviceLike
 from suanzi.base.dtypes import DType, DTypeLike
 from suanzi.base.dtypes import dtype as dtype_of
 from suanzi.base.layout import Layout, LayoutType, min2maj_of
+from suanzi.base.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.faces.array_api.declare import RULES, SYMBOLS
+from suanzi.promote import registry
 from suanzi.promote.context import get_promotion
 from suanzi.promote.registry import LOADERS
-from suanzi.base.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.runtimes.torch import deferred_errors, forks
+from suanzi.runtimes.torch.dtypes import SUANZI, TORCH, carried, resolved, suanzi_dtype
 from suanzi.tensors.elsewhere import Elsewhere
 from suanzi.tensors.methods import counted
 from suanzi.tensors.parts import permuted
 from suanzi.tensors.print_options import in_force
 from suanzi.tensors.printing import described, shown_of
 from suanzi.tensors.tensor import Tensor
-from suanzi.runtimes.torch import forks, deferred_errors
-from suanzi.runtimes.torch.dtypes import SUANZI, TORCH, carried, resolved, suanzi_dtype
 
 if TYPE_CHECKING:
     import numpy as np

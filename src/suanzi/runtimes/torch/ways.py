@@ -15,8 +15,8 @@ import torch
 
 from suanzi.base.device import Device
 from suanzi.base.dtypes import DType
-from suanzi.promote.registry import Operator
 from suanzi.base.status import TypeMismatch
+from suanzi.promote.registry import Operator
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.base.numpy import Array, np
 from suanzi.base.dtypes import DType, complex64, complex128, float32, float64, int64, widened
 from suanzi.base.dtypes import bool as bool_
+from suanzi.base.numpy import Array, np
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor

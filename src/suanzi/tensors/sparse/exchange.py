@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from suanzi.base.numpy import np
 from suanzi.base.dtypes import DType
 from suanzi.base.layout import LayoutType
+from suanzi.base.numpy import np
 from suanzi.base.status import TypeMismatch
 
 if TYPE_CHECKING:

@@ -6,19 +6,19 @@ import copyreg
 from collections.abc import Sequence
 from typing import Any
 
-from suanzi.base.hints import shown
-from suanzi.base.numpy import Array, np
 from suanzi.base.dtypes import DType, dtype, int64
 from suanzi.base.dtypes import bool as bool_
+from suanzi.base.hints import shown
 from suanzi.base.layout import Layout, LayoutType
-from suanzi.promote.registry import BOOL, NUMBERS, SUBBYTE
+from suanzi.base.numpy import Array, np
 from suanzi.base.shapes import is_shape
-from suanzi.tensors.sparse import elements, structure
-from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.promote.registry import BOOL, NUMBERS, SUBBYTE
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import is_destroyed
+from suanzi.tensors.sparse import elements, structure
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 DTYPES = (*BOOL, *SUBBYTE, *NUMBERS)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 from suanzi import _core
-from suanzi.base.numpy import Array, np
 from suanzi.base.layout import LayoutType
+from suanzi.base.numpy import Array, np
 from suanzi.tensors.sparse import elements, structure
 from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from suanzi.base.html import note, page, table
-from suanzi.base.numpy import np
 from suanzi.base.layout import LayoutType
-from suanzi.tensors.sparse.elements import take
+from suanzi.base.numpy import np
 from suanzi.tensors.html import LEFT_OUT
 from suanzi.tensors.numerals import texts
 from suanzi.tensors.parts import readable
 from suanzi.tensors.print_options import in_force
 from suanzi.tensors.printing import ends_of, with_facts
+from suanzi.tensors.sparse.elements import take
 
 if TYPE_CHECKING:
     from suanzi.tensors.sparse.tensor import SparseTensor

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from suanzi import _core
 from suanzi.base.numpy import Array, np
-from suanzi.tensors.sparse import elements
 from suanzi.tensors.exchange import check_room
+from suanzi.tensors.sparse import elements
 
 
 def keys_of(shape: Sequence[int], *coordinates: Array) -> list[Array]:

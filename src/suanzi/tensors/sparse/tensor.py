@@ -15,15 +15,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi.base.numpy import Array, np
 from suanzi.base.device import CPU, Device
 from suanzi.base.dtypes import DType
 from suanzi.base.layout import Layout, LayoutType
+from suanzi.base.numpy import Array, np
 from suanzi.base.shapes import sizes_of
-from suanzi.tensors.sparse import elements, structure
 from suanzi.base.status import AllocFailed, InvalidArgument, TypeMismatch, UninitializedObject
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.parts import copy as copy_of
+from suanzi.tensors.sparse import elements, structure
 from suanzi.tensors.symbols import Symbols
 
 if TYPE_CHECKING:

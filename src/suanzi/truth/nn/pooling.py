@@ -21,7 +21,7 @@ def _each(x: Any, rank: int) -> list[int]:
     return [x] * rank if isinstance(x, int) else list(x)
 
 
-def _sliding(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
+def sliding_window(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
     """The windows along an axis of n elements."""
     span = d * (k - 1) + 1
     starts = range(-p, n + p - span + 1 + (s - 1 if up else 0), s)
@@ -34,7 +34,8 @@ def _sliding(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
     return found
 
 
-def _adaptive(n: int, m: int) -> list[Window]:
+def adaptive_window(n: int, m: int) -> list[Window]:
+    """Return the windows along an axis of n elements that give m results."""
     windows = [list(range(i * n // m, -(-(i + 1) * n // m))) for i in range(m)]
     return [(w, len(w)) for w in windows]
 
@@ -44,7 +45,7 @@ def _of(
 ) -> list[list[Window]]:
     sizes = [_each(v, rank) for v in (kernel, stride or kernel, padding, dilation)]
     each = zip(x.shape[-rank:], *sizes, strict=True)
-    return [_sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in each]
+    return [sliding_window(n, k, s, p, d, ceil_mode) for n, k, s, p, d in each]
 
 
 def _cells(windows: Sequence[Sequence[Window]]) -> Iterator[tuple[NDArray[Any], int]]:
@@ -187,7 +188,7 @@ def _declare(rank: int) -> None:
 
     def even(x: Tracked, output_size: Any) -> list[list[Window]]:
         sizes = zip(x.shape[-rank:], _each(output_size, rank), strict=True)
-        return [_adaptive(n, n if m is None else m) for n, m in sizes]
+        return [adaptive_window(n, n if m is None else m) for n, m in sizes]
 
     @truth_of(f"nn:adaptive_avg_pool{rank}d")
     def adaptive_avg_pool(x: Tracked, output_size: Any) -> Tracked:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from suanzi.conformance.decision import Style
+from suanzi.conformance.reports.summary import Cell, Line, Part, Table
 from suanzi.validate.accuracy.engine import Row
 from suanzi.validate.accuracy.report import Accuracy
 from suanzi.validate.accuracy.text import digits
-from suanzi.conformance.decision import Style
-from suanzi.conformance.reports.summary import Cell, Line, Part, Table
 
 SCHEMA = "suanzi-accuracy-comparison/1"
 _FIRST = 20

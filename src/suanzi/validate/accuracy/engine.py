@@ -12,14 +12,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suanzi.conformance.subjects.tallies import asymmetry, disorder
 from suanzi.validate.accuracy import samples
 from suanzi.validate.accuracy.errors import At, Tally, WrongReference, exact_values, judged, settle
 from suanzi.validate.accuracy.functions import FUNCTIONS, Function
-from suanzi.validate.accuracy.inputs import WIDTHS, Bits, both_signs, every, neighbours, sample, values
+from suanzi.validate.accuracy.inputs import (
+    WIDTHS,
+    Bits,
+    both_signs,
+    every,
+    neighbours,
+    sample,
+    values,
+)
 from suanzi.validate.accuracy.pairs import every_pair, near_pairs, sampled_pairs
 from suanzi.validate.accuracy.samples import SAMPLED, Sampled
 from suanzi.validate.accuracy.sweeper import NotMeasured, Sweeper
-from suanzi.conformance.subjects.tallies import asymmetry, disorder
 
 Array = NDArray[np.float64]
 Measured = Function | Sampled

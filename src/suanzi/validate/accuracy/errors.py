@@ -13,11 +13,11 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.validate.accuracy.functions import Function, exactly
 from suanzi.conformance.subjects import tallies
 from suanzi.conformance.subjects.references import NARROW
 from suanzi.conformance.subjects.tallies import EDGES
 from suanzi.truth.rounding import ROUNDED, round_exact, units
+from suanzi.validate.accuracy.functions import Function, exactly
 
 Array = NDArray[np.float64]
 At = tuple[float, ...]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from suanzi.base.status import InvalidArgument
+from suanzi.conformance.shards import all_shards
 from suanzi.validate.accuracy.engine import Row
 from suanzi.validate.accuracy.functions import FUNCTIONS
 from suanzi.validate.accuracy.inputs import WIDTHS
 from suanzi.validate.accuracy.report import Accuracy
 from suanzi.validate.accuracy.samples import SAMPLED
-from suanzi.conformance.shards import all_shards
-from suanzi.base.status import InvalidArgument
 
 _OWN = ("shard", "command")
 """The settings in which shards may differ."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suanzi import __version__
+from suanzi._core import VERSION
 from suanzi.base.html import render
 from suanzi.base.lang import said, say
+from suanzi.conformance.subjects.tallies import EDGES
 from suanzi.validate.accuracy.engine import Row
 from suanzi.validate.accuracy.samples import SAMPLED
 from suanzi.validate.accuracy.text import at_text, cells, digits
-from suanzi.conformance.subjects.tallies import EDGES
 
 if TYPE_CHECKING:
     from suanzi.validate.accuracy.report import Accuracy
@@ -30,7 +30,7 @@ def to_html(report: Accuracy) -> str:
     return render(
         _TEMPLATES, "report.html.j2",
         {
-            "version": __version__,
+            "version": VERSION,
             "report": report,
             "header": said([report.header])[0],
             "measured": [_facts(row) for row in measured],

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.validate.accuracy.inputs import BLOCK, WIDTHS, Bits, unsigned
 from suanzi.truth.rounding import ROUNDED, rounded
+from suanzi.validate.accuracy.inputs import BLOCK, WIDTHS, Bits, unsigned
 
 Pairs = tuple[Bits, Bits]
 SAMPLES = {16: 1 << 20, 32: 1 << 20, 64: 1 << 11}

@@ -10,16 +10,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from suanzi import __version__
+from suanzi._core import VERSION
 from suanzi.base.lang import said, say
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import columns
+from suanzi.conformance.subjects.tallies import EDGES
 from suanzi.validate.accuracy.engine import Row
 from suanzi.validate.accuracy.errors import At, Tally
 from suanzi.validate.accuracy.functions import FUNCTIONS
 from suanzi.validate.accuracy.samples import SAMPLED
 from suanzi.validate.accuracy.text import at_text, cells, digits, hexadecimal
-from suanzi.conformance.subjects.tallies import EDGES
-from suanzi.base.status import InvalidArgument
 
 SCHEMA = "suanzi-accuracy/2"
 _READ = ("suanzi-accuracy/1", SCHEMA)
@@ -91,7 +91,7 @@ class Accuracy:
                    if name in SAMPLED]  # fmt: skip
         return {
             "schema": SCHEMA,
-            "suanzi": __version__,
+            "suanzi": VERSION,
             "subject": self.subject,
             "machine": self.machine,
             "measured": self.measured,

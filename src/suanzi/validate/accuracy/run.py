@@ -9,7 +9,14 @@ from functools import partial
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.dtypes import dtype as dtype_of
 from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
+from suanzi.conformance.check import cores
+from suanzi.conformance.running.backends import backend as named
+from suanzi.conformance.running.process import Backend
+from suanzi.conformance.shards import Shard
+from suanzi.ops.calling.rounding import ROUNDINGS
 from suanzi.validate.accuracy.engine import Measured, Task, measure, measured, rows_of, tasks
 from suanzi.validate.accuracy.errors import Tally
 from suanzi.validate.accuracy.functions import FUNCTIONS
@@ -18,13 +25,6 @@ from suanzi.validate.accuracy.report import Accuracy
 from suanzi.validate.accuracy.samples import SAMPLED
 from suanzi.validate.accuracy.state import State
 from suanzi.validate.accuracy.sweeper import Sweeper
-from suanzi.conformance.check import cores
-from suanzi.conformance.running.backends import backend as named
-from suanzi.conformance.running.process import Backend
-from suanzi.conformance.shards import Shard
-from suanzi.base.dtypes import dtype as dtype_of
-from suanzi.ops.calling.rounding import ROUNDINGS
-from suanzi.base.status import InvalidArgument
 
 DTYPES = ("float16", "bfloat16", "float32")
 """Measured by default."""

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suanzi import truth
-from suanzi.validate.accuracy.errors import EXACT, Tally, form_of, tally_of
-from suanzi.validate.accuracy.inputs import Bits, values
-from suanzi.validate.accuracy.pairs import bits_of_values
 from suanzi.conformance.subjects import tallies
 from suanzi.truth.rounding import ROUNDED, units
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
+from suanzi.validate.accuracy.errors import EXACT, Tally, form_of, tally_of
+from suanzi.validate.accuracy.inputs import Bits, values
+from suanzi.validate.accuracy.pairs import bits_of_values
 
 Array = NDArray[np.float64]
 Operands = dict[str, Array]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from suanzi.validate.accuracy.errors import Tally
 from suanzi.base.status import InvalidArgument
+from suanzi.validate.accuracy.errors import Tally
 
 SCHEMA = "suanzi-accuracy-state/1"
 

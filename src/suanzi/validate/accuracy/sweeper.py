@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import ending, printable
-from suanzi.validate.accuracy.errors import Tally, form_of, tally_of
-from suanzi.validate.accuracy.functions import Function
-from suanzi.validate.accuracy.inputs import Bits, unsigned
 from suanzi.conformance.running.defaults import defaults
 from suanzi.conformance.running.process import Backend
 from suanzi.conformance.subjects import worker
 from suanzi.conformance.subjects.more_functions import MORE
 from suanzi.promote.live import NotInstalled
-from suanzi.base.status import InvalidArgument
+from suanzi.validate.accuracy.errors import Tally, form_of, tally_of
+from suanzi.validate.accuracy.functions import Function
+from suanzi.validate.accuracy.inputs import Bits, unsigned
 
 _SCRIPT = Path(worker.__file__).with_name("sweep.py")
 _START_SECONDS = 120.0

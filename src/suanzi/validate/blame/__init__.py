@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from suanzi.base.status import InvalidArgument
 from suanzi.validate.blame.options import Options, options
 from suanzi.validate.blame.report import Report, Site
 from suanzi.validate.blame.runs import SAMPLES, SIZE
 from suanzi.validate.blame.saved import replay
 from suanzi.validate.blame.watching import Watcher
-from suanzi.base.status import InvalidArgument
 
 __all__ = ["Report", "Site", "blame", "replay", "watch"]
 

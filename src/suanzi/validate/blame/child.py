@@ -40,10 +40,10 @@ def main() -> int:
     if python == sys.implementation.cache_tag:
         sys.meta_path.append(Core(core))
     try:
+        from suanzi.base.status import InvalidArgument
+        from suanzi.promote.live import NotInstalled
         from suanzi.validate import blame
         from suanzi.validate.blame.options import options
-        from suanzi.promote.live import NotInstalled
-        from suanzi.base.status import InvalidArgument
     except Exception as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return CANNOT_IMPORT

@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from suanzi.base.lang import say
+from suanzi.truth.rounding import ROUNDED, unit_of
 from suanzi.validate.blame.locations import shortened
 from suanzi.validate.blame.runs import Run
-from suanzi.truth.rounding import ROUNDED, unit_of
 
 Record = dict[str, Any]
 Answer = Literal["the same", "rounding", "explained", "other programs"]

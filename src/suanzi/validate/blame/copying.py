@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.tensors import quiet, tensors_of
 from suanzi.validate.blame.lists import chosen
 from suanzi.validate.blame.operators import Operator
 from suanzi.validate.blame.sampling import Unjudged
+from suanzi.validate.blame.tensors import quiet, tensors_of
 
 _OUTLIER = 1000.0
 """An element so many times larger than the root of the mean square is an outlier."""

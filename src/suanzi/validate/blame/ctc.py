@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.elements import rule
-from suanzi.validate.blame.sampling import Array, Call, Piece, Unjudged
 from suanzi.truth import tracked as t
 from suanzi.truth.tracked import Tracked, tracked
+from suanzi.validate.blame.elements import rule
+from suanzi.validate.blame.sampling import Array, Call, Piece, Unjudged
 
 _LONGEST = 1 << 15
 """States of all steps up to which paths are followed."""

@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suanzi.validate.blame.elements import rule
-from suanzi.validate.blame.sampling import LONGEST, TERMS, Array, Call, Index, Piece, Unjudged, name_of
+from suanzi.validate.blame.sampling import (
+    LONGEST,
+    TERMS,
+    Array,
+    Call,
+    Index,
+    Piece,
+    Unjudged,
+    name_of,
+)
 
 
 def _same(x: Any) -> Any:

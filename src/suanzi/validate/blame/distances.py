@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.truth import tracked as t
+from suanzi.truth.rounding import unit_of
+from suanzi.truth.tracked import Tracked, tracked
 from suanzi.validate.blame.elements import rule
+from suanzi.validate.blame.products import stored
 from suanzi.validate.blame.reductions import reduced_norm
 from suanzi.validate.blame.sampling import (
     LONGEST,
@@ -20,10 +24,6 @@ from suanzi.validate.blame.sampling import (
     Unjudged,
     name_of,
 )
-from suanzi.validate.blame.products import stored
-from suanzi.truth import tracked as t
-from suanzi.truth.rounding import unit_of
-from suanzi.truth.tracked import Tracked, tracked
 
 _BY_PRODUCT = 25
 """With more rows distances are computed by a product of matrices, unless `compute_mode` is 2."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.sampling import Call, Piece, Rule, is_float, name_of
 from suanzi.truth import functions as f
 from suanzi.truth import tracked as t
 from suanzi.truth.nn import activations as nn
 from suanzi.truth.rounding import rounded
-from suanzi.truth.standard import _COMPARED, _value, floordiv, mod, sign
+from suanzi.truth.standard import COMPARISONS, floordiv, mod, plain_value, sign
 from suanzi.truth.tracked import Tracked, tracked
+from suanzi.validate.blame.sampling import Call, Piece, Rule, is_float, name_of
 
 RULES: dict[str, Rule] = {}
 """How calls are judged, by the names of PyTorch's operators."""
@@ -113,7 +113,7 @@ def _fmod(self: Any, other: Any) -> Any:
     if not isinstance(self, Tracked) and not isinstance(other, Tracked):
         return np.fmod(self, other)
     with np.errstate(all="ignore"):
-        return tracked(np.fmod(_value(tracked(self)), _value(tracked(other))))
+        return tracked(np.fmod(plain_value(tracked(self)), plain_value(tracked(other))))
 
 
 def _sign_of(self: Any) -> Any:
@@ -193,12 +193,14 @@ def _bitwise(name: str) -> Callable[..., Any]:
 
 def _logical(name: str) -> Callable[..., Any]:
     function = getattr(np, f"logical_{name}")
-    return lambda self, other: function(_value(self) != 0, _value(other) != 0)
+    return lambda self, other: function(plain_value(self) != 0, plain_value(other) != 0)
 
 
 def _compared(name: str) -> Callable[..., Any]:
-    function = _COMPARED[name]
-    return lambda self, other: np.asarray(function(_value(self), _value(other))).astype(bool)
+    function = COMPARISONS[name]
+    return lambda self, other: np.asarray(function(plain_value(self), plain_value(other))).astype(
+        bool
+    )
 
 
 _declare(
@@ -233,10 +235,10 @@ _declare(
     ones=lambda: 1,
     full=lambda fill_value: fill_value,
     scalar_tensor=lambda s: s,
-    isnan=lambda self: np.isnan(_value(self).astype(np.float64)),
-    isinf=lambda self: np.isinf(_value(self).astype(np.float64)),
-    isfinite=lambda self: np.isfinite(_value(self).astype(np.float64)),
-    logical_not=lambda self: _value(self) == 0,
+    isnan=lambda self: np.isnan(plain_value(self).astype(np.float64)),
+    isinf=lambda self: np.isinf(plain_value(self).astype(np.float64)),
+    isfinite=lambda self: np.isfinite(plain_value(self).astype(np.float64)),
+    logical_not=lambda self: plain_value(self) == 0,
     bitwise_not=lambda self: np.invert(self),
     bitwise_and=_bitwise("and"),
     bitwise_or=_bitwise("or"),
@@ -260,7 +262,7 @@ _declare(
 def _over(x: Tracked, limit: Any) -> Any:
     """Where x is above a limit, or NaN."""
     with np.errstate(all="ignore"):
-        return np.asarray(~(x.plain <= _value(tracked(limit)).astype(float)))
+        return np.asarray(~(x.plain <= plain_value(tracked(limit)).astype(float)))
 
 
 # ---- activations ---------------------------------------------------------------------------------
@@ -424,7 +426,7 @@ def smooth_l1_loss_backward(call: Call) -> Iterator[Piece]:
     def definition(grad_output: Tracked, self: Tracked, target: Tracked) -> Tracked:
         d = self - target
         size = t.absolute(d)
-        signs = tracked(np.sign(_value(d).astype(np.float64)))
+        signs = tracked(np.sign(plain_value(d).astype(np.float64)))
         near = ~_over(size, beta) & (size.value != beta)
         slope = t.where(near, d / beta, signs) if beta else signs
         return slope * (tracked(1) / count) * grad_output

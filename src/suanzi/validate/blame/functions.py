@@ -15,15 +15,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from suanzi.promote.live import NotInstalled
+from suanzi.recording.recorders import patching, recording
+from suanzi.standard import other_names
 from suanzi.validate.blame.host import Host, host
 from suanzi.validate.blame.observing import Adapted, Observer
 from suanzi.validate.blame.options import Options
 from suanzi.validate.blame.report import Report
 from suanzi.validate.blame.rules import RULES
 from suanzi.validate.blame.sampling import Unjudged, is_float
-from suanzi.recording.recorders import patching, recording
-from suanzi.promote.live import NotInstalled
-from suanzi.standard import other_names
 
 _Names: Any = recording.Names
 _Patches: Any = patching.Patches

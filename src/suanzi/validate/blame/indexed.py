@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.elements import rule
+from suanzi.truth import functions as f
+from suanzi.truth.tracked import Tracked
 from suanzi.validate.blame.data_movement import listed, moved_to, wrapped
+from suanzi.validate.blame.elements import rule
 from suanzi.validate.blame.sampling import (
     LONGEST,
     TERMS,
@@ -25,8 +27,6 @@ from suanzi.validate.blame.sampling import (
     is_float,
     name_of,
 )  # fmt: skip
-from suanzi.truth import functions as f
-from suanzi.truth.tracked import Tracked
 
 _REDUCTIONS = {
     None: "set", "": "set", "add": "sum", "sum": "sum", "multiply": "prod", "prod": "prod",

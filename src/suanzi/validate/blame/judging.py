@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.validate.blame.sampling import Part, Piece, is_float
-from suanzi.validate.judge.bounds import Bound, bound_as, spacing_at
 from suanzi.truth.public import SMALL
 from suanzi.truth.rounding import ROUNDED, rounded
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
+from suanzi.validate.blame.sampling import Part, Piece, is_float
+from suanzi.validate.judge.bounds import Bound, bound_as, spacing_at
 
 Array = NDArray[Any]
 Kind = Literal["wrong", "differs", "born", "inaccurate"]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.elements import RULES, elementwise, operands, reduced, rule
-from suanzi.validate.blame.sampling import LONGEST, TERMS, Array, Call, Piece, Unjudged, name_of
 from suanzi.truth import functions as f
 from suanzi.truth import tracked as t
 from suanzi.truth.tracked import Tracked, tracked
+from suanzi.validate.blame.elements import RULES, elementwise, operands, reduced, rule
+from suanzi.validate.blame.sampling import LONGEST, TERMS, Array, Call, Piece, Unjudged, name_of
 
 
 def _above(x: Tracked, limit: float = 0.0) -> Array:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.truth.tracked import Tracked
 from suanzi.validate.blame.elements import RULES, rule
 from suanzi.validate.blame.sampling import Call, Piece, Unjudged, name_of
-from suanzi.truth.tracked import Tracked
 
 MOST = 4
 """How many tensors of a list are judged."""

@@ -11,7 +11,7 @@ from suanzi.recording.recorders import recording
 
 _installed: Any = recording.is_installed
 _layer_path: Any = recording.layer_path
-_SUANZI = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_SUANZI = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _KEPT = 1 << 18
 """How many calls are remembered for their gradients."""
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.truth import tracked as t
+from suanzi.truth.nn.norms import standardised
+from suanzi.truth.tracked import Tracked
 from suanzi.validate.blame.elements import rule
 from suanzi.validate.blame.reductions import mean_and_variance, one_for_each
 from suanzi.validate.blame.sampling import LONGEST, TERMS, Call, Part, Piece, Unjudged, name_of
-from suanzi.truth import tracked as t
-from suanzi.truth.nn.norms import _standard
-from suanzi.truth.tracked import Tracked
 
 # ---- layer norm ----------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ def layer_norm(call: Call) -> Iterator[Piece]:
     parts += [one_for_each(call, out, axes, batch, x.ndim) for out in saved]
 
     def definition(x: Tracked, weight: Any, bias: Any) -> tuple[Tracked, ...]:
-        y = _standard(x, [-1], eps)
+        y = standardised(x, [-1], eps)
         y = y if weight is None else y * weight
         y = y if bias is None else y + bias
         mean, var = mean_and_variance(x, 0)
@@ -194,7 +194,7 @@ def group_norm(call: Call) -> Iterator[Piece]:
 
     def definition(x: Tracked, weight: Any, bias: Any) -> tuple[Tracked, ...]:
         flat = x.reshape(x.shape[0], -1)
-        y = _standard(flat, [-1], eps).reshape(*x.shape)
+        y = standardised(flat, [-1], eps).reshape(*x.shape)
         y = y if weight is None else y * weight
         y = y if bias is None else y + bias
         mean, var = mean_and_variance(flat, 0)

@@ -13,9 +13,9 @@ import numpy as np
 
 from suanzi.validate.blame.host import HOST, Host
 from suanzi.validate.blame.judging import judge
+from suanzi.validate.blame.locations import Places
 from suanzi.validate.blame.operators import conversion
 from suanzi.validate.blame.options import Options
-from suanzi.validate.blame.locations import Places
 from suanzi.validate.blame.report import Report, Site
 from suanzi.validate.blame.rules import RULES, pieces
 from suanzi.validate.blame.sampling import Call, Unjudged

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suanzi.truth.rounding import ROUNDED
 from suanzi.validate.blame.budget import Lap
 from suanzi.validate.blame.rules import ALLOCATIONS, RULES, VIEWS, WRITES
 from suanzi.validate.blame.sampling import is_float
-from suanzi.truth.rounding import ROUNDED
 
 PROMOTING = frozenset(
     ["add", "sub", "rsub", "mul", "div", "pow", "remainder", "fmod", "floor_divide", "lerp",

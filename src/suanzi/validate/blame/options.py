@@ -8,8 +8,8 @@ from os import PathLike, fspath
 from typing import Any
 
 from suanzi.base.hints import nearest, shown
-from suanzi.validate.blame.runs import MOST_SAMPLES, SAMPLES, SIZE
 from suanzi.base.status import InvalidArgument
+from suanzi.validate.blame.runs import MOST_SAMPLES, SAMPLES, SIZE
 
 FRAMEWORKS = ("torch", "jax", "paddle", "mindspore")
 

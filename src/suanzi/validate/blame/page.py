@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from suanzi import _core
 from suanzi.base.html import render
 from suanzi.base.lang import say
+from suanzi.port.page import link_to, source_around
 from suanzi.validate.blame.comparing import comparison_lines
 from suanzi.validate.blame.judging import KINDS
 from suanzi.validate.blame.locations import shortened
-from suanzi.port.page import link_to, source_around
 
 if TYPE_CHECKING:
     from suanzi.validate.blame.report import Report, Site

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.promote.live import NotInstalled
 from suanzi.validate.blame.host import Host, host
 from suanzi.validate.blame.observing import Adapted, Observer
 from suanzi.validate.blame.options import Options
 from suanzi.validate.blame.report import Report
 from suanzi.validate.blame.sampling import Unjudged
-from suanzi.promote.live import NotInstalled
 
 Adapter = Callable[[Sequence[Any], dict[str, Any], Host], Adapted]
 _UNARY = {

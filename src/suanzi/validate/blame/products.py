@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame import transforms
-from suanzi.validate.blame.elements import rule
-from suanzi.validate.blame.sampling import LONGEST, TERMS, Array, Call, Part, Piece, Unjudged, name_of
 from suanzi.truth import tracked as t
 from suanzi.truth.nn import softmaxes
 from suanzi.truth.rounding import ROUNDED, unit_of
 from suanzi.truth.tracked import Tracked
+from suanzi.validate.blame import transforms
+from suanzi.validate.blame.elements import rule
+from suanzi.validate.blame.sampling import (
+    LONGEST,
+    TERMS,
+    Array,
+    Call,
+    Part,
+    Piece,
+    Unjudged,
+    name_of,
+)
 
 
 def arithmetic_of(call: Call, convolution: bool = False) -> str:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.elements import rule
-from suanzi.validate.blame.sampling import LONGEST, Call, Index, Part, Piece, Unjudged, name_of
 from suanzi.truth import functions as f
 from suanzi.truth import tracked as t
 from suanzi.truth.nn import softmaxes
 from suanzi.truth.tracked import Tracked, tracked
+from suanzi.validate.blame.elements import rule
+from suanzi.validate.blame.sampling import LONGEST, Call, Index, Part, Piece, Unjudged, name_of
 
 
 def same_shape(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import suanzi.validate.blame.ctc
+import suanzi.validate.blame.data_movement
 import suanzi.validate.blame.distances
 import suanzi.validate.blame.indexed
 import suanzi.validate.blame.layers
 import suanzi.validate.blame.lists
-import suanzi.validate.blame.data_movement
 import suanzi.validate.blame.norms
-import suanzi.validate.blame.ctc
+import suanzi.validate.blame.products
 import suanzi.validate.blame.reductions
 import suanzi.validate.blame.steps
-import suanzi.validate.blame.products
 import suanzi.validate.blame.windows  # noqa: F401  they declare them
 from suanzi.validate.blame.elements import RULES
 from suanzi.validate.blame.judging import Judged, judge
-from suanzi.validate.blame.tensors import tensors_of
 from suanzi.validate.blame.sampling import Call, Piece
+from suanzi.validate.blame.tensors import tensors_of
 
 __all__ = ["ALLOCATIONS", "RULES", "VIEWS", "WRITES", "judge_call", "pieces"]
 

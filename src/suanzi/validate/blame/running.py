@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import _core
+from suanzi.base.status import InvalidArgument
 from suanzi.base.text import ending
+from suanzi.promote.live import NotInstalled
 from suanzi.validate.blame.child import CANNOT_IMPORT, NOT_INSTALLED, REQUEST
 from suanzi.validate.blame.report import Report, read
 from suanzi.validate.blame.runs import read_run
-from suanzi.promote.live import NotInstalled
-from suanzi.base.status import InvalidArgument
 
 _SECONDS_TO_END = 10.0
 _STANDARD_ERROR = 2

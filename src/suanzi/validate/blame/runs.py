@@ -19,11 +19,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from suanzi.base.status import InvalidArgument
+from suanzi.recording.recorders.appending import Appended
 from suanzi.validate.blame.judging import Judged
 from suanzi.validate.blame.locations import Place
 from suanzi.validate.blame.sampling import name_of
-from suanzi.recording.recorders.appending import Appended
-from suanzi.base.status import InvalidArgument
 
 FORMAT = "suanzi-blame-run/1"
 SAMPLES, SIZE = 16, 256 << 20

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.status import InvalidArgument
 from suanzi.tensors import safetensors
+from suanzi.tensors.exchange import from_dlpack
 from suanzi.validate.blame.judging import Judged, judge
-from suanzi.validate.blame.operators import Operator
 from suanzi.validate.blame.locations import NOWHERE, Place
+from suanzi.validate.blame.operators import Operator
 from suanzi.validate.blame.report import Report, Site
 from suanzi.validate.blame.rules import pieces
 from suanzi.validate.blame.sampling import Call, Unjudged, name_of
-from suanzi.base.status import InvalidArgument
-from suanzi.tensors.exchange import from_dlpack
 
 FORMAT = "suanzi-blame-call/1"
 _RESULT = "result"

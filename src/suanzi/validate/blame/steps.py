@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.validate.blame.elements import rule
-from suanzi.validate.blame.lists import call_within, which
-from suanzi.validate.blame.sampling import Call, Part, Piece
 from suanzi.truth import tracked as t
 from suanzi.truth.rounding import rounded, unit_of
 from suanzi.truth.tracked import Tracked, tracked
+from suanzi.validate.blame.elements import rule
+from suanzi.validate.blame.lists import call_within, which
+from suanzi.validate.blame.sampling import Call, Part, Piece
 
 _POWER = 8.0
 """How many units of roundoff a power may be off."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suanzi.validate.blame.sampling import Array
 from suanzi.truth.rounding import unit_of
 from suanzi.truth.tracked import Tracked
+from suanzi.validate.blame.sampling import Array
 
 WORDS = "a convolution by transforms (Winograd, FFT) is so far off"
 _UNITS = 64

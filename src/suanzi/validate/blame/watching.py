@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.promote.live import NotInstalled
 from suanzi.validate.blame.budget import Budget
 from suanzi.validate.blame.calibrating import hidden_cost
 from suanzi.validate.blame.capturing import CAPTURED, Captures
@@ -24,6 +25,14 @@ from suanzi.validate.blame.comparing import compare
 from suanzi.validate.blame.copying import copies, is_unusual, sizes_of
 from suanzi.validate.blame.hooks import UNWATCHED, Hooks
 from suanzi.validate.blame.judging import Judged
+from suanzi.validate.blame.locations import Gradients, Place, Places
+from suanzi.validate.blame.operators import Operator, conversion, has_kernel
+from suanzi.validate.blame.options import Options
+from suanzi.validate.blame.report import Report, Site
+from suanzi.validate.blame.rules import judge_call
+from suanzi.validate.blame.runs import Recorder, read_run
+from suanzi.validate.blame.sampling import Call, Unjudged, name_of
+from suanzi.validate.blame.saved import complete, copied, save_call
 from suanzi.validate.blame.tensors import (
     TRACING,
     check_kinds,
@@ -35,15 +44,6 @@ from suanzi.validate.blame.tensors import (
     tensors_of,
     without_sign,
 )  # fmt: skip
-from suanzi.validate.blame.operators import Operator, conversion, has_kernel
-from suanzi.validate.blame.options import Options
-from suanzi.validate.blame.locations import Gradients, Place, Places
-from suanzi.validate.blame.report import Report, Site
-from suanzi.validate.blame.rules import judge_call
-from suanzi.validate.blame.runs import Recorder, read_run
-from suanzi.validate.blame.sampling import Call, Unjudged, name_of
-from suanzi.validate.blame.saved import complete, copied, save_call
-from suanzi.promote.live import NotInstalled
 
 _RECORDED = ("", "random", "no truth")
 """The operators whose calls are recorded: those that compute something."""

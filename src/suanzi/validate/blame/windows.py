@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.truth import tracked as t
+from suanzi.truth.nn.pooling import Window, adaptive_window, sliding_window
+from suanzi.truth.tracked import Tracked, tracked
 from suanzi.validate.blame.elements import rule
 from suanzi.validate.blame.sampling import TERMS, Array, Call, Part, Piece, Unjudged, name_of
-from suanzi.truth import tracked as t
-from suanzi.truth.nn.pooling import Window, _adaptive, _sliding
-from suanzi.truth.tracked import Tracked, tracked
 
 
 def _each(x: Any, n: int) -> list[int]:
@@ -28,13 +28,13 @@ def _windows(call: Call, x: Any) -> list[list[Window]]:
     if "adaptive" in name:
         pulled = call.get("grad_output")
         wanted = _each(call["output_size"], n) if pulled is None else list(pulled.shape[-n:])
-        return [_adaptive(size, m) for size, m in zip(sizes, wanted, strict=True)]
+        return [adaptive_window(size, m) for size, m in zip(sizes, wanted, strict=True)]
     kernel, padding = _each(call["kernel_size"], n), _each(call.get("padding", 0), n)
     stride = _each(call.get("stride") or kernel, n)
     dilation = _each(call.get("dilation", 1), n)
     up = bool(call.get("ceil_mode", False))
     each = zip(sizes, kernel, stride, padding, dilation, strict=True)
-    return [_sliding(*one, up) for one in each]
+    return [sliding_window(*one, up) for one in each]
 
 
 def _members(window: Sequence[Window], size: int) -> Array:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.dtypes import DTypeLike
 from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument
 from suanzi.validate.criteria.checks import Finding, Given, Inapplicable
 from suanzi.validate.criteria.numbers import Reals, float_dtype, rounded
 from suanzi.validate.criteria.reading import Criterion, criterion
-from suanzi.base.dtypes import DTypeLike
-from suanzi.base.status import InvalidArgument
 
 
 @dataclass(frozen=True)

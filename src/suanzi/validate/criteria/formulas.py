@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from suanzi.base.hints import nearest
-from suanzi.validate.criteria.numbers import TF32, Reals, rounded, ulp
 from suanzi.base.status import InvalidArgument
+from suanzi.validate.criteria.numbers import TF32, Reals, rounded, ulp
 
 EPSILON = 1e-6
 """What norms add under the root."""

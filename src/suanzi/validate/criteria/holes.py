@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from suanzi.base.dtypes import DTypeLike
 from suanzi.base.lang import said, say
 from suanzi.base.text import columns
 from suanzi.validate.criteria.engine import Ruling, accepts
 from suanzi.validate.criteria.formulas import DATA, MISTAKES, Case, operator
 from suanzi.validate.criteria.numbers import float_dtype
 from suanzi.validate.criteria.reading import Criterion, criterion
-from suanzi.base.dtypes import DTypeLike
 
 SIZES = (7, 33, 128, 512, 1024, 2048, 4096)
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from suanzi.base.decode import Malformed, decode
 from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.base.toml import tomllib
 from suanzi.validate.criteria.checks import CHECKS, Amount, Check, Inapplicable, number
-from suanzi.base.status import InvalidArgument
 
 _ALSO = {
     "scaled_dot_product_attention": "attention", "mm": "matmul", "bmm": "matmul", "gemm": "matmul",

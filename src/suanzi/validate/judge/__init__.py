@@ -15,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.subjects.kernel_adapter import Adapter
 from suanzi.conformance.subjects.wire import Unsuitable
+from suanzi.promote.live import NotInstalled
 from suanzi.validate.judge.arguments import request
 from suanzi.validate.judge.engine import judge_request
 from suanzi.validate.judge.findings import CODES, Finding
 from suanzi.validate.judge.own import register
 from suanzi.validate.judge.right import assert_right
 from suanzi.validate.judge.verdict import CaseResult, Verdict
-from suanzi.promote.live import NotInstalled
-from suanzi.base.status import InvalidArgument
 
 __all__ = ["CODES", "CaseResult", "Finding", "Judge", "Verdict", "assert_right", "judge"]
 

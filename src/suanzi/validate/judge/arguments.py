@@ -8,24 +8,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.base.hints import nearest, shown
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.nn._calls import Operand
 from suanzi.conformance.running.defaults import completed
 from suanzi.conformance.subjects.kernel_adapter import count_in_order, names_of
 from suanzi.conformance.subjects.wire import Data
-from suanzi.validate.criteria import Criterion
-from suanzi.base.dtypes import dtype as dtype_named
-from suanzi.validate.judge.cases import OWN_GRADIENTS, calls_of
-from suanzi.validate.judge.given import has_truth
-from suanzi.validate.judge.standards import criteria_named
 from suanzi.promote.registry import REGISTRY, function
 from suanzi.standard import interface, interfaces, record
 from suanzi.standard.catalogues import catalogues, key_of
-from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.truth import definitions
 from suanzi.truth.standard import reason
+from suanzi.validate.criteria import Criterion
+from suanzi.validate.judge.cases import OWN_GRADIENTS, calls_of
+from suanzi.validate.judge.given import has_truth
+from suanzi.validate.judge.standards import criteria_named
 
 DTYPES = ("float32", "float16", "bfloat16")
 ARITHMETICS = ("float16", "bfloat16", "tfloat32", "float32", "float64")

@@ -19,10 +19,10 @@ from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real
 from suanzi.conformance.nn._calls import GRID, STORED
 from suanzi.conformance.subjects.wire import Data
-from suanzi.validate.judge.filling import dtype_of, numbers_of
 from suanzi.truth import definition
 from suanzi.truth.conversion import result_named
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
+from suanzi.validate.judge.filling import dtype_of, numbers_of
 
 Array = NDArray[np.float64]
 Property = Check | Either

@@ -23,14 +23,14 @@ from suanzi.conformance.model.expected import may_refuse
 from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
+from suanzi.truth import definition, definitions
+from suanzi.truth.conversion import result_named
+from suanzi.truth.tracked import arithmetic
 from suanzi.validate.judge.bounds import Bound, Property, argument, bounds, by_definition
 from suanzi.validate.judge.filling import FAR, filled, numbers_of, of_parts
 from suanzi.validate.judge.given import EXPECTED, due_of, has_truth
 from suanzi.validate.judge.standard_calls import CALLS as STANDARD_CALLS
 from suanzi.validate.judge.standard_calls import DTYPE, MORE
-from suanzi.truth import definition, definitions
-from suanzi.truth.conversion import result_named
-from suanzi.truth.tracked import arithmetic
 
 if TYPE_CHECKING:
     from suanzi.validate.judge.arguments import Request

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.running.backends import LIBRARIES, backend
 from suanzi.conformance.running.process import Backend, Subject
+from suanzi.tensors.exchange import available_memory
 from suanzi.validate.judge.arguments import Request
 from suanzi.validate.judge.engine import judge_request
 from suanzi.validate.judge.verdict import Verdict
-from suanzi.base.status import InvalidArgument
-from suanzi.tensors.exchange import available_memory
 
 ADAPTER = "kernel_adapter:Adapter"
 _MEMORY, _PER_ELEMENT, _OF_THE_FREE = 1 << 33, 256, 0.8

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS, PARTS
 from suanzi.conformance.subjects.wire import Data
+from suanzi.truth import definitions
 from suanzi.validate.judge.bounds import Bound, by_definition
 from suanzi.validate.judge.filling import numbers_of
 from suanzi.validate.judge.findings import Finding
-from suanzi.truth import definitions
 
 Array = NDArray[np.float64]
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)

@@ -16,12 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.judging.verdict import verdict as verdict_of
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.running.process import Asked, Unanswered
 from suanzi.conformance.subjects.wire import Data
+from suanzi.promote.registry import function
+from suanzi.tensors.make import tensor
+from suanzi.truth import definitions
 from suanzi.validate.criteria import Criterion
 from suanzi.validate.judge.arguments import (
     Request,
@@ -41,10 +45,6 @@ from suanzi.validate.judge.findings import CODES, Finding
 from suanzi.validate.judge.inference import inferred
 from suanzi.validate.judge.standards import rulings
 from suanzi.validate.judge.verdict import CaseResult, Outcome, Verdict
-from suanzi.promote.registry import function
-from suanzi.base.status import InvalidArgument, StatusError
-from suanzi.tensors.make import tensor
-from suanzi.truth import definitions
 
 _AGAIN = 3
 """How many cases are called twice, and in another batch."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.conformance.cases.linear_algebra_solving import solution, solved_shape
 from suanzi.conformance.cases.signal import Setting
 from suanzi.conformance.model.case import Check, Expected, Output
@@ -43,12 +44,11 @@ from suanzi.conformance.truth.signal import (
     transform,
     weighted,
 )
-from suanzi.base.dtypes import dtype as dtype_named
-from suanzi.validate.judge.bounds import Bound, bounds, by_definition, requires_nothing
-from suanzi.validate.judge.filling import numbers_of
 from suanzi.promote.engine import answer
 from suanzi.promote.library import rule_set
 from suanzi.truth import definitions, plain_truths
+from suanzi.validate.judge.bounds import Bound, bounds, by_definition, requires_nothing
+from suanzi.validate.judge.filling import numbers_of
 
 Arguments = Mapping[str, Any]
 Due = list[Bound] | Check

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import NARROW
 from suanzi.conformance.subjects.wire import Data
+from suanzi.truth import definitions
 from suanzi.validate.judge.bounds import Bound, spacing_at
 from suanzi.validate.judge.cases import Trial, chosen
 from suanzi.validate.judge.diagnosis import MANY, SUMS, Hypothesis, Result, numbers
 from suanzi.validate.judge.findings import Finding
 from suanzi.validate.judge.verdict import CaseResult
-from suanzi.truth import definitions
 
 _LIKELY = 0.55
 """The largest share of its bound that a sum in float16 uses: in bfloat16, errors are 8 times as

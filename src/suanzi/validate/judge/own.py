@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
-from suanzi.validate.judge.cases import OWN_GRADIENTS, shape_of
 from suanzi.base.status import InvalidArgument
+from suanzi.conformance.nn._calls import CALLS, CLASSES, Call, Operand
 from suanzi.truth.define import truth_of
+from suanzi.validate.judge.cases import OWN_GRADIENTS, shape_of
 
 
 def register(

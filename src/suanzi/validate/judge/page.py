@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suanzi import __version__
+from suanzi._core import VERSION
 from suanzi.base.html import render
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def to_html(verdict: Verdict) -> str:
 def _facts(verdict: Verdict) -> dict[str, Any]:
     counted = Counter[str](one.outcome for one in verdict.cases)
     return {
-        "version": __version__,
+        "version": VERSION,
         "verdict": verdict,
         "headline": verdict.headline,
         "tone": {"right": "good", "wrong": "bad"}.get(verdict.answer, "warn"),

@@ -2,9 +2,9 @@
 
 One line in a ``conftest.py`` turns it on::
 
-    pytest_plugins = ["suanzi.validate.judge.plugin"]
+    pytest_plugins = ["suanzi.judge_plugin"]
 
-or ``pytest -p suanzi.validate.judge.plugin``. It does not register itself: pytest would rewrite every
+or ``pytest -p suanzi.judge_plugin``. It does not register itself: pytest would rewrite every
 module of suanzi for assertions in each run on the machine. `sz.judged` needs no plugin.
 """
 

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.dtypes import DType
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.base.hints import nearest, shown
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.case import Case, Check
 from suanzi.conformance.subjects.kernel_adapter import framework_of_tensor
 from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
 from suanzi.conformance.subjects.wire import Broken, Data
-from suanzi.base.dtypes import DType
-from suanzi.base.dtypes import dtype as dtype_named
+from suanzi.promote.registry import function
+from suanzi.truth import definitions
+from suanzi.truth.standard import reason
 from suanzi.validate.judge.arguments import arithmetic_named, operator_key, parameters_of
 from suanzi.validate.judge.bounds import Bound, numbers_as
 from suanzi.validate.judge.diagnosis import Result, diagnosed
 from suanzi.validate.judge.given import EXPECTED, Arguments, Due, due_of, has_truth, undecided
-from suanzi.promote.registry import function
-from suanzi.base.status import InvalidArgument, StatusError
-from suanzi.truth import definitions
-from suanzi.truth.standard import reason
 
 _UNTAKEN = (ValueError, IndexError, KeyError, TypeError, ArithmeticError, AssertionError,
             AttributeError, StatusError)  # fmt: skip

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.subjects.wire import Data
+from suanzi.standard import record
+from suanzi.truth import definitions
 from suanzi.validate.criteria import Criterion, Ruling, accepts, criterion, every
 from suanzi.validate.judge.bounds import Array, Bound, by_definition
 from suanzi.validate.judge.filling import dtype_of, numbers_of
-from suanzi.standard import record
-from suanzi.base.status import InvalidArgument
-from suanzi.truth import definitions
 
 
 def criteria_named(names: Sequence[str] | str) -> tuple[Criterion, ...]:

@@ -2,7 +2,8 @@
 
 A kernel is a function of ``@triton.jit``. :func:`launch` compiles it once per signature, without
 contracting products and sums and without flushing subnormal numbers, and starts it through the
-driver on PyTorch's current stream. :func:`suanzi.runtimes.torch.fast.fast` declares for which operators::
+driver on PyTorch's current stream. :func:`suanzi.runtimes.torch.fast.fast` declares for which
+operators::
 
     import triton
     import triton.language as tl
@@ -31,7 +32,23 @@ and store 1 to it.
 """
 
 # Each declares kernels of some operators, by being imported.
-from suanzi.runtimes.torch.triton import activations, embedding_bwd, attention, attention_bwd, elements, groups, losses, norms, products, reducing, rotating, scanning, softmaxes, tables, transpose
+from suanzi.runtimes.torch.triton import (  # noqa: F401
+    activations,
+    attention,
+    attention_bwd,
+    elements,
+    embedding_bwd,
+    groups,
+    losses,
+    norms,
+    products,
+    reducing,
+    rotating,
+    scanning,
+    softmaxes,
+    tables,
+    transpose,
+)
 from suanzi.runtimes.torch.triton.launching import launch
 
 __all__ = ["launch"]

@@ -18,14 +18,14 @@ import numpy as np
 import torch
 
 from suanzi.base import dtypes
-from suanzi.promote import registry
 from suanzi.base.dtypes import DType
+from suanzi.promote import registry
 from suanzi.runtimes.torch.dtypes import TORCH
 from suanzi.runtimes.torch.fast import Plan, fast, planned
 from suanzi.runtimes.torch.triton.elements import ElementPlan, as_table, every_16_bits, plan_of
+from suanzi.runtimes.torch.triton.kernel_text import KNOWN, kernel_of, lane_of, promoted, rounded
 from suanzi.runtimes.torch.triton.launching import launch
 from suanzi.runtimes.torch.triton.single_precision import SINGLES
-from suanzi.runtimes.torch.triton.kernel_text import KNOWN, kernel_of, lane_of, promoted, rounded
 from suanzi.runtimes.torch.ways import Call
 
 _LOG2E = math.log2(math.e)

@@ -10,9 +10,17 @@ import triton
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import TORCH
 from suanzi.runtimes.torch.fast import fast
-from suanzi.runtimes.torch.triton.attention_kernels import LOG2E
+from suanzi.runtimes.torch.triton.attention import (
+    FAR,
+    WIDEST,
+    Blocks,
+    Operands,
+    Options,
+    options_of,
+    padded,
+)
 from suanzi.runtimes.torch.triton.attention_bwd_kernels import back_to_keys, back_to_queries, settle
-from suanzi.runtimes.torch.triton.attention import FAR, WIDEST, Blocks, Operands, Options, options_of, padded
+from suanzi.runtimes.torch.triton.attention_kernels import LOG2E
 from suanzi.runtimes.torch.triton.launching import Plain, launch
 from suanzi.runtimes.torch.triton.tiles import FLOATS
 from suanzi.runtimes.torch.ways import Call

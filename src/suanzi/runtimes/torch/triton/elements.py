@@ -13,23 +13,31 @@ import torch
 from suanzi import _core
 from suanzi.base import dtypes
 from suanzi.base.dtypes import DType, iinfo
-from suanzi.ops.rounding import RoundMode
-from suanzi.ops.calling import domains
 from suanzi.base.shapes import broadcast_shapes
 from suanzi.base.status import DivisionByZero, InvalidArgument, StatusError
-from suanzi.runtimes.torch import elements as floor
+from suanzi.ops.calling import domains
+from suanzi.ops.rounding import RoundMode
 from suanzi.runtimes.torch import deferred_errors
+from suanzi.runtimes.torch import elements as floor
 from suanzi.runtimes.torch.casts import largest_on_overflow
 from suanzi.runtimes.torch.dtypes import TORCH
 from suanzi.runtimes.torch.fast import Plan, planned
 from suanzi.runtimes.torch.kernels import KERNELS
 from suanzi.runtimes.torch.tensor import placed
 from suanzi.runtimes.torch.triton.driver import At, Handle, empty, program
+from suanzi.runtimes.torch.triton.half_precision import is_looked_up, is_short
+from suanzi.runtimes.torch.triton.kernel_text import (
+    FLOAT8,
+    KNOWN,
+    Body,
+    Operand,
+    kernel_of,
+    lane_of,
+    written,
+)
 from suanzi.runtimes.torch.triton.launching import is_compiled, launch, pointer, prepare
 from suanzi.runtimes.torch.triton.layouts import Laid, laid
-from suanzi.runtimes.torch.triton.half_precision import is_looked_up, is_short
 from suanzi.runtimes.torch.triton.operations import expression, far, has_table, is_function, trouble
-from suanzi.runtimes.torch.triton.kernel_text import FLOAT8, KNOWN, Body, Operand, kernel_of, lane_of, written
 from suanzi.runtimes.torch.ways import Call
 
 _ADDRESSES = {
@@ -94,7 +102,11 @@ class ElementPlan(Plan):
         for address in addresses:
             low |= address
         handle = self._handles.get(low & 15 == 0) or self._prepared(low & 15 == 0)
-        flags = [] if self._error is None else [deferred_errors.slot(self._place, self._error).data_ptr()]
+        flags = (
+            []
+            if self._error is None
+            else [deferred_errors.slot(self._place, self._error).data_ptr()]
+        )
         tensors, numbers = iter(addresses), iter(self._numbers)
         first = [next(numbers if is_number else tensors) for is_number in self._are_numbers]
         grid = self._programs, 1, 1

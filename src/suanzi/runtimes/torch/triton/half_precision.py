@@ -11,8 +11,8 @@ import triton.language as tl
 
 from suanzi.base import dtypes
 from suanzi.base.dtypes import DType
-from suanzi.runtimes.torch.triton.exponentials import like, more
 from suanzi.runtimes.torch.triton.conversions import bits, floats
+from suanzi.runtimes.torch.triton.exponentials import like, more
 
 _LOGARITHMS = ("log", "log2", "log10")
 FAR = {

@@ -17,7 +17,14 @@ import triton.language as tl
 
 from suanzi.base import dtypes
 from suanzi.base.dtypes import DType, finfo, iinfo
-from suanzi.runtimes.torch.triton import arithmetic, exponentials, activation_math, conversions, half_precision, single_precision
+from suanzi.runtimes.torch.triton import (
+    activation_math,
+    arithmetic,
+    conversions,
+    exponentials,
+    half_precision,
+    single_precision,
+)
 
 NARROW = {dtypes.float16: "tl.float16", dtypes.bfloat16: "tl.bfloat16"}
 FLOAT8 = {dtypes.float8_e5m2: (2, 15, 0x7C, 0x7C), dtypes.float8_e4m3fn: (3, 7, 0x7E, 0x7F)}
@@ -301,7 +308,14 @@ def kernel_of(text: str) -> Any:
     _texts.append(text)
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     namespace: dict[str, Any] = {"tl": tl, "libdevice": vars(arithmetic)["libdevice"]}
-    for module in (conversions, arithmetic, exponentials, activation_math, half_precision, single_precision):
+    for module in (
+        conversions,
+        arithmetic,
+        exponentials,
+        activation_math,
+        half_precision,
+        single_precision,
+    ):
         namespace |= {k: v for k, v in vars(module).items() if hasattr(v, "fn")}
     namespace["__name__"] = __name__
     exec(compile(text, name, "exec"), namespace)

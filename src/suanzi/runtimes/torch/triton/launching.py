@@ -16,7 +16,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
 from triton.runtime.jit import JITFunction
 
-from suanzi.conformance.subjects import interpreted
+from suanzi.base import triton_interpreter
 from suanzi.runtimes.torch.triton.driver import Handle
 
 TYPES = {
@@ -58,7 +58,7 @@ def launch(
     """Start a kernel on the device of its first tensor; see :mod:`suanzi.runtimes.torch.triton`."""
     constants = {} if constexprs is None else constexprs
     if not is_compiled(kernel):
-        interpreted.fix()
+        triton_interpreter.fix()
         with np.errstate(all="ignore"):
             kernel[tuple(grid)](*args, **constants)
         return

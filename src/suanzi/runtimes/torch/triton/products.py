@@ -14,8 +14,8 @@ import triton.language as tl
 from suanzi.base import dtypes
 from suanzi.runtimes.torch.dtypes import TORCH
 from suanzi.runtimes.torch.fast import planned
-from suanzi.runtimes.torch.triton.driver import At
 from suanzi.runtimes.torch.triton.conversions import INTERPRETED, from_bf16, to_bf16
+from suanzi.runtimes.torch.triton.driver import At
 from suanzi.runtimes.torch.triton.steps import Memory, Step, Steps
 from suanzi.runtimes.torch.ways import Call
 

@@ -10,8 +10,8 @@ import triton.language as tl
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import TORCH
 from suanzi.runtimes.torch.fast import fast, planned
-from suanzi.runtimes.torch.triton.driver import At
 from suanzi.runtimes.torch.triton.conversions import from_bf16, to_bf16
+from suanzi.runtimes.torch.triton.driver import At
 from suanzi.runtimes.torch.triton.launching import Plain
 from suanzi.runtimes.torch.triton.steps import Memory, Step, Steps
 from suanzi.runtimes.torch.triton.tiles import FLOATS

@@ -12,8 +12,8 @@ import triton
 import triton.language as tl
 
 from suanzi.runtimes.torch.triton.arithmetic import with_sign
-from suanzi.runtimes.torch.triton.exponentials import like, more, near_inverse
 from suanzi.runtimes.torch.triton.conversions import INTERPRETED, bits, floats
+from suanzi.runtimes.torch.triton.exponentials import like, more, near_inverse
 
 SINGLES = ("silu", "sigmoid", "gelu")
 """The activations here, which have `_single` after their names."""

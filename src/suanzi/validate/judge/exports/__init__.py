@@ -19,17 +19,23 @@ from numpy.typing import NDArray
 
 import suanzi.truth as truth
 from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS as REALS
 from suanzi.conformance.subjects.wire import Data
-from suanzi.validate.judge.arguments import defaults_of, dtype_names, operator_key, params_of, shapes_of
+from suanzi.standard import record
+from suanzi.truth import definitions
+from suanzi.validate.judge.arguments import (
+    defaults_of,
+    dtype_names,
+    operator_key,
+    params_of,
+    shapes_of,
+)
 from suanzi.validate.judge.cases import chosen, unnoticed
 from suanzi.validate.judge.exports import cann_bench, ttk
 from suanzi.validate.judge.exports.model import Exported, Files, Task
 from suanzi.validate.judge.filling import dtype_of
-from suanzi.standard import record
-from suanzi.base.status import InvalidArgument
-from suanzi.truth import definitions
 
 FORMATS: Mapping[str, Callable[[Task], Files]] = {
     "ttk": ttk.files, "cann-bench": cann_bench.files,

@@ -8,16 +8,18 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from suanzi.standard.catalogues import catalogue, catalogues
 from suanzi.base.status import InvalidArgument
+from suanzi.standard.catalogues import catalogue, catalogues
 
 _ON_FIRST_USE = (
     "array_api", "conformance", "interface", "mindspore", "npy", "port", "rules", "safetensors",
     "truth",
 )  # fmt: skip
+_PATHS = ("device", "dtypes", "errata", "layout", "registry", "saving", "status")
+"""More modules that are loaded on first use, and not listed."""
 _OBJECTS = {
-    "assert_right": "judgement", "blame": "blaming", "judge": "judgement",
-    "judged": "judgement.testing",
+    "assert_right": "validate.judge", "blame": "validate.blame", "judge": "validate.judge",
+    "judged": "validate.judge.testing",
 }  # fmt: skip
 """Objects that are loaded on first use, by their modules."""
 _NAMESPACES = ("array_api", "array_api.linalg", "array_api.fft", "interface", "port", "rules")
@@ -28,7 +30,7 @@ def find(name: str, known: Callable[[], list[str]]) -> Any:
     """Return a module that is loaded on first use, a catalogue's too, or raise with a hint.
 
     >>> sz.interface.__name__
-    'suanzi.interface'
+    'suanzi.faces.interface'
     >>> sz.clamp
     Traceback (most recent call last):
         ...
@@ -38,7 +40,7 @@ def find(name: str, known: Callable[[], list[str]]) -> Any:
         ...
     AttributeError: suanzi has no 'det'. Use sz.array_api.linalg.det(x).
     """
-    if name in _ON_FIRST_USE:
+    if name in _ON_FIRST_USE or name in _PATHS:
         return importlib.import_module(f"suanzi.{name}")
     if name in _OBJECTS:
         return getattr(importlib.import_module(f"suanzi.{_OBJECTS[name]}"), name)

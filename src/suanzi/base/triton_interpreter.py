@@ -2,8 +2,8 @@
 
 A number of a kernel is an array of one element there. Triton before 3.7 passes it to ``int``, which
 NumPy refuses from 2.4 on (triton-lang/triton#9171), so that no loop with a bound from an argument
-runs; before 3.9 ``tl.fma`` rounds twice. A kernel has neither fault on a GPU. This file is read by
-the kit and, alone, by the interpreter of a subject.
+runs; before 3.9 ``tl.fma`` rounds twice. A kernel has neither fault on a GPU. This file is read
+alone, too, by the interpreter of a subject.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``python -m suanzi.cli``: the command ``suanzi``."""
+"""``python -m suanzi``: the command ``suanzi``."""
 
 import sys
 
