@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from suanzi.truth import kinds
+from suanzi.truth import machine_numbers
 from suanzi.truth import tracked as t
 from suanzi.truth.tracked import Tracked, tracked
 
@@ -167,7 +167,7 @@ def cumulative(x: Tracked, axis: int) -> Tracked:
         shape[axis] = -1
         k = np.arange(x.shape[axis], dtype=np.float64).reshape(shape)
         proven = k * np.cumsum(sizes, axis)
-        partial = np.maximum.accumulate(kinds.magnitude(value), axis=axis)
+        partial = np.maximum.accumulate(machine_numbers.magnitude(value), axis=axis)
         spread = 2 * np.sqrt(np.cumsum(sizes * sizes, axis))
         likely = t._SIGMAS * np.sqrt(k + 1) * np.maximum(partial, spread)
         rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.truth import functions as f
-from suanzi.truth import kinds
+from suanzi.truth import machine_numbers
 from suanzi.truth import tracked as t
 from suanzi.truth.axes import axes_of
 from suanzi.truth.conversion import converted
@@ -119,7 +119,7 @@ def mod(x: Any, y: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    return kinds.plain(plain_value(x))
+    return machine_numbers.plain(plain_value(x))
 
 
 def _nearly_whole(a: Any, b: Any) -> Any:
@@ -132,13 +132,13 @@ def _nearly_whole(a: Any, b: Any) -> Any:
 @truth_of("max")
 def maximum(x: Any, y: Any) -> Any:
     """The larger of two; NaN if one is."""
-    return t.maximum(x, y) if _floats(x, y) else np.maximum(*kinds.alike(x, y))
+    return t.maximum(x, y) if _floats(x, y) else np.maximum(*machine_numbers.alike(x, y))
 
 
 @truth_of("min")
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two; NaN if one is."""
-    return t.minimum(x, y) if _floats(x, y) else np.minimum(*kinds.alike(x, y))
+    return t.minimum(x, y) if _floats(x, y) else np.minimum(*machine_numbers.alike(x, y))
 
 
 @truth_of("abs")

@@ -217,7 +217,7 @@ def test_rule_sets_that_come_and_go_do_not_share_answers(device: str) -> None:
 
 
 def test_a_gpu_of_the_parent_is_refused_in_a_forked_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    forks = pytest.importorskip("suanzi.runtimes.torch.forks")
+    forks = pytest.importorskip("suanzi.runtimes.torch.fork_guard")
     monkeypatch.setattr(forks._State, "forked", True)
     with pytest.raises(sz.InvalidArgument, match="spawn"):
         forks.check(torch.device("cuda:0"))

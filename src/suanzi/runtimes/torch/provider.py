@@ -13,7 +13,7 @@ import suanzi.runtimes.torch  # which declares how operators run
 from suanzi.base.device import Device, register_device
 from suanzi.base.dtypes import DType
 from suanzi.base.status import AllocFailed
-from suanzi.runtimes.torch import creating, deferred_errors, forks
+from suanzi.runtimes.torch import creating, deferred_errors, fork_guard
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.dtypes import resolved, suanzi_dtype, torch_dtype
 from suanzi.runtimes.torch.running import torch_place
@@ -93,7 +93,7 @@ class Provider:
 
     def _made(self, device: Device, make: Any) -> TorchTensor:
         place = torch_place(device)
-        forks.check(place)
+        fork_guard.check(place)
         try:
             with torch.no_grad():
                 return TorchTensor(make(place), device)

@@ -26,7 +26,7 @@ from suanzi.promote import registry
 from suanzi.promote.context import get_promotion
 from suanzi.promote.engine import Layer
 from suanzi.promote.registry import Operator
-from suanzi.runtimes.torch import deferred_errors, forks
+from suanzi.runtimes.torch import deferred_errors, fork_guard
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.checking import (
     NEGATIVE,
@@ -72,7 +72,7 @@ def run(key: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     if not any(map(_is_there, arguments.values())) and key not in SELF_CHECKED:
         given = inspect.BoundArguments(signature(key), arguments)  # only integers were there
         return registry.function(key)(*given.args, **given.kwargs)
-    forks.check(torch_place(device))
+    fork_guard.check(torch_place(device))
     function = WAYS.get(key) or (WAYS.get(f"kernel {op.kernel}") if op.kernel else None)
     if function is None:
         raise not_supported(op, device, MISSING.get(key, "PyTorch has no such operator"))

@@ -18,7 +18,7 @@ from suanzi.faces.array_api.declare import RULES, SYMBOLS
 from suanzi.promote import registry
 from suanzi.promote.context import get_promotion
 from suanzi.promote.registry import LOADERS
-from suanzi.runtimes.torch import deferred_errors, forks
+from suanzi.runtimes.torch import deferred_errors, fork_guard
 from suanzi.runtimes.torch.dtypes import SUANZI, TORCH, carried, resolved, suanzi_dtype
 from suanzi.tensors.elsewhere import Elsewhere
 from suanzi.tensors.methods import counted
@@ -130,7 +130,7 @@ class TorchTensor(Elsewhere):
 
     def to_host(self) -> Tensor:
         """Return a copy on the CPU; errors of calls on the device are raised here."""
-        forks.check(self.plain.device)
+        fork_guard.check(self.plain.device)
         deferred_errors.check(self.plain.device)
         made = fetched(self.plain)
         return _core.as_array_api(made) if self.is_array_api else made
@@ -300,7 +300,7 @@ _MOST_LIKENESSES = 1 << 16
 
 def fetched(x: torch.Tensor) -> Tensor:
     """Return a tensor of PyTorch as one of the CPU's, with memory of its own."""
-    forks.check(x.device)
+    fork_guard.check(x.device)
     order = _slow_first(tuple(x.shape), tuple(x.stride()))
     rows = x.permute(order)
     made = _core.empty(tuple(rows.shape), suanzi_dtype(x))
