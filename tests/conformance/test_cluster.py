@@ -114,7 +114,7 @@ def test_a_scheduler_that_goes_away(workers: Any) -> None:
 
 
 def test_versions_that_differ(workers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "__version__", "9.9")
+    monkeypatch.setattr(cluster, "VERSION", "9.9")
     with pytest.raises(sz.InvalidArgument, match=r"and this is 9\.9; install the same version"):
         check("suanzi", cluster=workers.scheduler_address, **ASKED)
 

@@ -93,7 +93,7 @@ def test_workers_read_and_write_files(client: Any, tmp_path: Path) -> None:
 def test_workers_of_another_version(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from suanzi.runtimes.cluster import computing
 
-    monkeypatch.setattr(computing, "__version__", "9.9")
+    monkeypatch.setattr(computing, "VERSION", "9.9")
     with pytest.raises(sz.InvalidArgument, match="and this is 9.9; install the same"):
         on_blocks([1, 2], 1).to_host()
 

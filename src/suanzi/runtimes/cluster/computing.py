@@ -18,6 +18,7 @@ from dask.blockwise import Blockwise
 from dask.highlevelgraph import MaterializedLayer
 
 from suanzi import _core
+from suanzi._core import VERSION
 from suanzi.base.dtypes import DType
 from suanzi.base.status import InternalError, InvalidArgument, StatusError
 from suanzi.runtimes.cluster.grid import Blocks, parts, shape_of
@@ -138,10 +139,10 @@ def _see_versions() -> None:
     if client in _seen or client.asynchronous:
         return
     for address, theirs in client.run(_version, on_error="return").items():
-        if theirs != _core.VERSION:
+        if theirs != VERSION:
             has = "no suanzi" if isinstance(theirs, Exception) else f"suanzi {theirs}"
             raise InvalidArgument(
-                f"cluster: the worker {address} has {has}, and this is {_core.VERSION}; install "
+                f"cluster: the worker {address} has {has}, and this is {VERSION}; install "
                 "the same version on every worker, for results differ between versions."
             )
     _seen.add(client)
@@ -149,7 +150,7 @@ def _see_versions() -> None:
 
 def _version() -> str:
     """Return the version on a worker."""
-    return _core.VERSION
+    return VERSION
 
 
 def _problem(error: Exception, graph: Any) -> str | None:
