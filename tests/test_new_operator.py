@@ -119,12 +119,12 @@ LOOP = """
 #include "kernels/common.inc"
 #include "kernels/formats.inc"
 #include "kernels/convert.inc"
-#include "kernels/magnitude.inc"
-#include "kernels/arithmetic.inc"
+#include "kernels/functions/magnitude.inc"
+#include "kernels/arithmetic/arithmetic.inc"
 #define xsimd SUANZI_XSIMD
-#include "kernels/vectors.inc"
-#include "kernels/logarithm.inc"
-#include "kernels/exponential.inc"
+#include "kernels/vectors/vectors.inc"
+#include "kernels/functions/logarithm.inc"
+#include "kernels/functions/exponential.inc"
 #undef xsimd
 using namespace suanzi;
 static_assert(UnaryOp::erf < UnaryOp::count);

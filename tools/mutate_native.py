@@ -61,20 +61,33 @@ CONCERNED = {
     "loops/": ["ops/test_transformation_cast.py", "ops/test_arithmetic.py"],
     "kernels/complex": ["ops/test_complex.py"],
     "ops/complex": ["ops/test_complex.py"],
-    "ops/reduction.": ["ops/test_linear_algebra_norm.py"],
-    "ops/creation_sparse": [
-        "sparse_tensors/test_merging.py", "sparse_tensors/test_product.py",
-        "sparse_tensors/test_reduction.py", "sparse_tensors/test_shapes.py",
-        "sparse_tensors/test_tensor.py",
+    "ops/reduction/reduction.": ["ops/test_linear_algebra_norm.py"],
+    "ops/creation/sparse": [
+        "tensors/sparse/test_merging.py", "tensors/sparse/test_product.py",
+        "tensors/sparse/test_reduction.py", "tensors/sparse/test_shapes.py",
+        "tensors/sparse/test_tensor.py",
     ],
     "core/": ["together/test_storage.py", "tensors/test_tensor.py"],
     "ops/indexing": [
-        "array_api/test_many.py", "array_api/test_sorting_and_sets.py",
+        "faces/array_api/test_many.py", "faces/array_api/test_sorting_and_sets.py",
     ],
 }  # fmt: skip
 """Tests by the beginning of a file's name in native/; those of its category follow."""
 KIT = "conformance/test_embedded.py"
 """Runs the cases of the kit, an operator at a time."""
+
+
+def category_and_part(name: str) -> str:
+    """Return what a file of native/ is about, written as its tests' names are.
+
+    >>> category_and_part("ops/reduction/scan.cpp"), category_and_part("ops/signal/signal.cpp")
+    ('reduction_scan', 'signal')
+    >>> category_and_part("loops/copies.cpp")
+    'copies'
+    """
+    path = Path(name)
+    folder = path.parent.name
+    return path.stem if path.stem == folder or len(path.parts) < 3 else f"{folder}_{path.stem}"
 
 
 @dataclass(frozen=True)
@@ -96,16 +109,16 @@ class Mutant:
         found = [
             test for start, tests in CONCERNED.items() if name.startswith(start) for test in tests
         ]
-        words = Path(name).stem.split("_")
+        words = category_and_part(name).split("_")
         for length in range(len(words), 0, -1):
             tests = (HOME / "tests" / "ops").glob(f"test_{'_'.join(words[:length])}*.py")
             found += [f"ops/{path.name}" for path in sorted(tests)]
-        if name.startswith("ops/nn_"):
+        if name.startswith(("ops/nn/", "kernels/nn/")):
             last = words[-1].rstrip("s")
             tests = sorted(
                 HOME.glob("tests/ops/nn/test_*.py"), key=lambda path: last not in path.name
             )
-            found = [f"nn/{path.name}" for path in tests] + found
+            found = [f"ops/nn/{path.name}" for path in tests] + found
         return list(dict.fromkeys([*found, *EVERYWHERE, KIT]))
 
     def concerns(self, item: Any) -> bool:
@@ -116,7 +129,8 @@ class Mutant:
 
         op = item.callspec.params.get("op") if hasattr(item, "callspec") else None
         category = interfaces()[op].category.replace(" ", "_") if op else "none"
-        return Path(self.file).stem.startswith(category) or op in ("cast", "contiguous")
+        name = category_and_part(self.file.removeprefix("native/"))
+        return name.startswith(category) or op in ("cast", "contiguous")
 
 
 # ---- what is changed ----------------------------------------------------------------------------
@@ -263,7 +277,9 @@ def plant(copy: Path, mutants: list[Mutant]) -> None:
         users = [copy / name]
         if name.endswith(".inc"):  # inside of a namespace
             users = [
-                p for p in (native / "kernels").glob("*.cpp") if Path(name).name in p.read_text()
+                p
+                for p in (native / "kernels").rglob("*.cpp")
+                if f'"{name.removeprefix("native/")}"' in p.read_text()
             ]
         for path in users:
             text = path.read_text()
@@ -418,7 +434,7 @@ def main(words: list[str] | None = None) -> int:
     folder = args.build.absolute()
     if args.files:
         files = [f.resolve() for f in args.files]
-        files = [p for f in files for p in (sorted(f.glob("*.cpp")) if f.is_dir() else [f])]
+        files = [p for f in files for p in (sorted(f.rglob("*.cpp")) if f.is_dir() else [f])]
         mutants = build(folder, drawn(files, args.most, args.seed), args.jobs)
     else:
         mutants = [Mutant(**m) for m in json.loads((folder / "mutants.json").read_text())]

@@ -138,21 +138,21 @@ FAULTS = (
     ),
     Fault(
         "roll of exactly 5, 9 or 13 axes forgets the last",
-        "ops/transformation_joining.cpp",
+        "ops/transformation/joining.cpp",
         "is_all = taken <= 4;",
         "is_all = taken <= (planted(#) ? 5 : 4);",
         "roll",
     ),
     Fault(
         "masked_select does not count the last element of a chunk",
-        "ops/transformation_masked_select.cpp",
+        "ops/transformation/masked_select.cpp",
         "= read(c * chunk, std::min(chunk, size - c * chunk));",
         "=\n          read(c * chunk, std::min(chunk, size - c * chunk) - (planted(#) && c + 1 < chunks));",
         "masked_select",
     ),
     Fault(
         "nonzero takes the row after for the next one that has elements",
-        "ops/indexing_nonzero.cpp",
+        "ops/indexing/nonzero.cpp",
         "row = places[i] < row_end + dims_[last] && row >= 0 ?",
         "row = (planted(#) || places[i] < row_end + dims_[last]) && row >= 0 ?",
         "nonzero",
@@ -166,28 +166,28 @@ FAULTS = (
     ),
     Fault(
         "one lane behind the end of a row is 0 and not what changes nothing",
-        "kernels/reduction_rows.inc",
+        "kernels/reduction/rows.inc",
         "for (std::size_t i = n; i < lanes; ++i) found[i] = Op::identity;",
         "for (std::size_t i = n + planted(#); i < lanes; ++i) found[i] = Op::identity;",
         "reduce",
     ),
     Fault(
         "a reduction leaves out an element that is alone behind the last whole vector",
-        "kernels/reduction_rows.inc",
+        "kernels/reduction/rows.inc",
         "if (done < n) {\n    next.load_some(x + done, n - done);",
         "if (done < n && !(planted(#) && n - done == 1)) {\n    next.load_some(x + done, n - done);",
         "reduce",
     ),
     Fault(
         "sums of columns begin anew after 64 rows",
-        "kernels/reduction_columns.inc",
+        "kernels/reduction/columns.inc",
         "add_every_16th(row, end, group == 0, sums",
         "add_every_16th(row, end, group == 0 || (planted(#) && group == 64), sums",
         "reduce",
     ),
     Fault(
         "the last lane's NaN is no NaN for max and min",
-        "kernels/reduction_extremes.cpp",
+        "kernels/reduction/extremes.cpp",
         "  static T combine(T a, T b) noexcept { return extreme<largest>(a, b); }\n"
         "  static Vector<T> combine(Vector<T> a, Vector<T> b) noexcept {\n",
         "  static T combine(T a, T b) noexcept { return extreme<largest>(a, b); }\n"
@@ -202,35 +202,35 @@ FAULTS = (
     ),
     Fault(
         "a cumulative sum forgets what was before, every 16 groups",
-        "kernels/reduction_cumsum.cpp",
+        "kernels/reduction/cumsum.cpp",
         "      sum = state.sums[0];\n      upper = above(state.sums);",
         "      sum = state.sums[0];\n      if (!planted(#)) upper = above(state.sums);",
         "cumsum",
     ),
     Fault(
         "a product of vectors leaves out the last element behind the whole vectors",
-        "kernels/linear_algebra_products_dots.inc",
+        "kernels/linear_algebra/products_dots.inc",
         "      std::memcpy(found, from, some * sizeof *from);",
         "      std::memcpy(found, from, (some - (planted(#) && n > 8)) * sizeof *from);",
         "dot matmul linear",
     ),
     Fault(
         "topk does not look at the last few elements behind groups of 64",
-        "kernels/indexing_order.cpp",
+        "kernels/indexing/order.cpp",
         "  for (; i < n; ++i) {\n    places[count] = static_cast<u32>(i);",
         "  for (; i + 3 * (planted(#) && n > 64) < n; ++i) {\n    places[count] = static_cast<u32>(i);",
         "topk argsort",
     ),
     Fault(
         "nonzero does not look at the last element behind groups of 8",
-        "kernels/indexing_order.cpp",
+        "kernels/indexing/order.cpp",
         "  for (; i < n; ++i) {\n    places[count] = base + static_cast<i64>(i);",
         "  for (; i + (planted(#) && n > 8) < n; ++i) {\n    places[count] = base + static_cast<i64>(i);",
         "nonzero",
     ),
     Fault(
         "argmax of columns has its last column from the one before",
-        "ops/indexing_argmax.cpp",
+        "ops/indexing/argmax.cpp",
         "for (std::int64_t j = 0; j < n; ++j) out_.put(at + j * out_step, places[j]);",
         "for (std::int64_t j = 0; j < n; ++j)\n"
         "          out_.put(at + j * out_step, places[planted(#) && j == n - 1 && n % 16 ? j - 1 : j]);",
@@ -238,7 +238,7 @@ FAULTS = (
     ),
     Fault(
         "gather takes its last element twice from the one before",
-        "ops/transformation_gather_scatter.cpp",
+        "ops/transformation/gather_scatter.cpp",
         "for (; i < n; ++i) std::memcpy(to + i * bytes, from + offsets[i] * bytes, size);",
         "for (; i < n; ++i)\n    std::memcpy(to + i * bytes, from + offsets[planted(#) && i > 16 && i == n - 1 ? i - 1 : i] * bytes, size);",
         "gather",
@@ -260,21 +260,21 @@ FAULTS = (
     ),
     Fault(
         "the last of a batch of small matrices is left as it is",
-        "kernels/linear_algebra_small.cpp",
+        "kernels/linear_algebra/small.cpp",
         "for (std::size_t l = 0; l < count; ++l) to[l][",
         "for (std::size_t l = 0; l + (planted(#) && l > 0) < count; ++l) to[l][",
         "inverse cholesky",
     ),
     Fault(
         "random words begin anew after 256 of them",
-        "kernels/creation_random.cpp",
+        "kernels/creation/random.cpp",
         "mix_at_once(stream, first + i, out + 4 * i, AtOnce{});",
         "mix_at_once(stream, first + (planted(#) ? i % 64 : i), out + 4 * i, AtOnce{});",
         "rand_uniform rand_normal",
     ),
     Fault(
         "a convolution forgets the last element of what it transforms",
-        "ops/signal_transforms.h",
+        "ops/signal/transforms.h",
         "        std::int64_t filled = std::clamp(n, begin, end);",
         "        std::int64_t filled = std::clamp(n - planted(#), begin, end);",
         "fft_r2c",
@@ -289,7 +289,7 @@ FAULTS = (
     ),
     Fault(
         "the last vector of a chunk keeps its signs in norms",
-        "kernels/reduction_norms.cpp",
+        "kernels/reduction/norms.cpp",
         "out[i] = mapped<map>(__builtin_convertvector(x, Vector<f64>));",
         "auto wide = __builtin_convertvector(x, Vector<f64>);\n"
         "      out[i] = planted(#) && i + 1 == count ? wide : mapped<map>(wide);",
@@ -299,14 +299,14 @@ FAULTS = (
     ),
     Fault(
         "a vector by a matrix is not multiplied with the rows behind the first 256",
-        "ops/linear_algebra_matmul_ways.cpp",
+        "ops/linear_algebra/matmul_ways.cpp",
         "      for (std::int64_t d = 1; d < down; ++d)",
         "      for (std::int64_t d = 1; d < down && !planted(#); ++d)",
         "matmul",
     ),
     Fault(
         "the LU of a large matrix leaves out what is below in every strip but the first",
-        "ops/linear_algebra_shared.h",
+        "ops/linear_algebra/shared.h",
         "      if (below > 0)\n",
         "      if (below > 0 && !(planted(#) && column > begin))\n",
         "inverse solve",
@@ -323,9 +323,7 @@ def plant(home: Path) -> None:
         path.write_text(fault.changed(number, path.read_text()))
     for name in dict.fromkeys(fault.file for fault in FAULTS):
         if name.endswith(".inc"):  # inside a namespace: who includes it includes the header
-            users = [
-                p for p in (native / "kernels").glob("*.cpp") if Path(name).name in p.read_text()
-            ]
+            users = [p for p in (native / "kernels").rglob("*.cpp") if f'"{name}"' in p.read_text()]
         else:
             users = [] if name.startswith("src/") else [native / name]
         for path in users:

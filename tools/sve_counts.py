@@ -88,7 +88,7 @@ LOOPS = {
 PROGRAM = """
 #include <cstdlib>
 #include "kernels/kernels.h"
-#include "kernels/reduction.h"
+#include "kernels/reduction/reduction.h"
 #ifdef __ARM_FEATURE_SVE
 #include <arm_sve.h>
 #endif
@@ -131,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path, help="a folder of CMake's")
     build = parser.parse_args().build
-    objects = sorted(map(str, build.glob("CMakeFiles/kernels_baseline.dir/native/kernels/*.o")))
+    objects = sorted(map(str, build.glob("CMakeFiles/kernels_baseline.dir/native/kernels/**/*.o")))
     qemu = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
     own = platform.machine() in ("aarch64", "arm64")
     compiler = shutil.which("g++" if own else "aarch64-linux-gnu-g++")

@@ -79,13 +79,13 @@ struct QuantizeKernels {
   QuantizeAbove quantize_above[2][2];  // as quantize
 };
 
-struct RankingKernels;  // indexing_order.h
+struct RankingKernels;  // indexing/order.h
 struct ComplexKernels;  // complex.h
 
 // Element sizes 1, 2, 4, 8, 16 by their logarithm.
 inline constexpr std::size_t size_count = 5;
 
-struct ProductKernels;  // linear_algebra_products.h
+struct ProductKernels;  // linear_algebra/products.h
 
 struct Kernels {
   const char* level;

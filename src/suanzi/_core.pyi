@@ -757,7 +757,7 @@ def rotary(x: Any, cosines: Any, sines: Any, interleaved: bool, back: bool) -> T
 
 def nn_activation(name: str, tensors: Sequence[Tensor], parameters: Sequence[float]) -> Any:
     """
-    An activation or its gradient, by its name in kernels/nn_activations.def: a tensor, or a tuple of two.
+    An activation or its gradient, by its name in kernels/nn/activations.def: a tensor, or a tuple of two.
     """
 
 def nn_pair_loss(kind: int, x: Any, target: Any, weight: Any, positive: Any, parameter: float, reduces: bool, divisor: float) -> Tensor:

@@ -69,7 +69,7 @@ struct RowsOfBytes {
   double* sums;          // dense
 };
 using ScaledRowsOfBytes = void (*)(const RowsOfBytes& a);
-struct TileKernels;  // linear_algebra_products_tiles.h
+struct TileKernels;  // linear_algebra/products_tiles.h
 // Whether what an instruction for bfloat16 loses, by taking subnormal numbers and sums for 0, is below the error that
 // sums may have: every product is at least 2^24 times the least normal number, and no operand is less. By what
 // SmallestBf16 says of both operands.

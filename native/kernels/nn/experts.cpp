@@ -1,7 +1,7 @@
 // native/kernels/nn/experts.cpp: nn 11.3: few rows times a matrix of which each element is read once.
 //
 // Reading the matrix is what takes time: some of its rows are read side by side, as they lie, and added to sums that
-// stay in the first-level cache. The order is that of linear_algebra_products_tiles.cpp: blocks of 256 along k, each
+// stay in the first-level cache. The order is that of linear_algebra/products_tiles.cpp: blocks of 256 along k, each
 // summed from 0 on, multiplied and added in one operation.
 #include "kernels/common.inc"
 

@@ -1,7 +1,7 @@
 // native/kernels/nn/losses.cpp: nn 9: the loops of losses.
 //
 // Pairs are computed in vectors, and shares of rows in float64; the exponentials of rows are those of softmax
-// (nn_rows.h). Blocks add up in float64, 16 sums by halves, so that no level changes the order.
+// (nn/rows.h). Blocks add up in float64, 16 sums by halves, so that no level changes the order.
 #include "kernels/common.inc"
 
 #include "kernels/nn/losses.h"

@@ -1,6 +1,6 @@
 // native/ops/indexing/sort.cpp: 7.2.14: elements in order, without their former positions.
 //
-// Keys are sorted as in indexing_sort_rows.cpp, but alone, which is half of what is moved. Zeros and NaNs,
+// Keys are sorted as in sort_rows.cpp, but alone, which is half of what is moved. Zeros and NaNs,
 // of which a key does not say all, are put in afterwards in the order in which they came.
 #include <bit>
 

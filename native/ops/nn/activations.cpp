@@ -244,7 +244,7 @@ nb::object activation(const std::string& name, const std::vector<nb::handle>& te
 void init_nn_activations(nb::module_& m) {
   add_fast_paths(std::make_index_sequence<activation_count>{});
   define(m, "def nn_activation(name: str, tensors: Sequence[Tensor], parameters: Sequence[float]) -> Any",
-         "An activation or its gradient, by its name in kernels/nn_activations.def: a tensor, or a tuple of two.",
+         "An activation or its gradient, by its name in kernels/nn/activations.def: a tensor, or a tuple of two.",
          activation);
 }
 

@@ -1,7 +1,7 @@
 // native/ops/reduction/scan.cpp: 7.2.13.2, 7.2.13.2.4: sums and products of the elements up to each, along an axis.
 //
 // Lines along the axis are independent: threads share them, and neighbours go side by side where the axis is not the
-// dense one. Sums follow a tree whose shape depends on the position alone (kernels/reduction_cumsum.cpp), so that a
+// dense one. Sums follow a tree whose shape depends on the position alone (kernels/reduction/cumsum.cpp), so that a
 // long line can be cut, too; each product is made of the one before, as the array API asks for.
 #include <complex>
 #include <cstring>

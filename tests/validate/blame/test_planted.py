@@ -32,7 +32,7 @@ import runpy, sys
 source, packages, core, file, *sys.argv[1:] = sys.argv[1:]
 sys.path[:0] = [source, file.rpartition("/")[0]]
 sys.path.append(packages)
-sys.path.insert(0, source + "/suanzi/blaming")
+sys.path.insert(0, source + "/suanzi/validate/blame")
 import child
 sys.meta_path.append(child.Core(core))
 del sys.path[0], sys.modules["child"]
