@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
-import itertools
 import os
-import re
 import signal
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import ml_dtypes
 import pytest
 from hypothesis import HealthCheck, settings
 
 import suanzi as sz
-from helpers.recording import Recorder, reason_of
+from helpers.lacking import lacks
+from helpers.recording import Recorder
 from suanzi import _core
 from suanzi.promote import library
+
+pytest_plugins = ["helpers.looping", "helpers.rewriting"]
 
 # Without bytecode, pytest rewrites the asserts of all files in each process, and every program that
 # a test starts compiles all that it imports: most of the time of both.
@@ -49,29 +46,12 @@ settings.register_profile("quick", settings.get_profile("suanzi"), max_examples=
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    from helpers.looping import SHARED  # not earlier: pytest rewrites the asserts of its plugins
+
+    config.stash[SHARED] = frozenset({"_same_rules_before_and_after"})
     settings.load_profile("quick" if config.option.markexpr == "quick" else "suanzi")
     if config.option.record and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(Path(config.option.record).resolve()))
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Rewrite the asserts of a part of the files in each process of a run of all tests.
-
-    Else each of them rewrites all, in the same order: most of what a first collection takes.
-    """
-    worker: dict[str, Any] = getattr(session.config, "workerinput", {})
-    here = Path(__file__).parent
-    rewriters = [finder for finder in sys.meta_path if hasattr(finder, "mark_rewrite")]
-    if worker and rewriters and str(here) in map(os.path.abspath, session.config.args):
-        at, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
-        files = sorted(here.rglob("test_*.py"))
-        for path in files[len(files) * at // count : len(files) * (at + 1) // count]:
-            spec = importlib.util.spec_from_file_location(path.stem, path, loader=rewriters[0])
-            if spec is not None and spec.loader is not None:
-                module = importlib.util.module_from_spec(spec)
-                vars(module)["__builtins__"] = {}  # so that it ends at its first import
-                with suppress(ImportError, NameError):
-                    spec.loader.exec_module(module)
 
 
 # Tests call operators in the standard's sense; tests/together/test_first_hour.py turns it on.
@@ -80,17 +60,6 @@ sz.difference_warnings(False)
 # In the background of a shell Ctrl-C is ignored, also by the programs that tests send it to.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-# What the oldest NumPy and ml_dtypes that are allowed cannot do, and later ones can.
-LACKING = [rf"\b{name}\b" for name in ("uint1", "complex32") if not hasattr(ml_dtypes, name)]
-LACKING += ["Cannot export readonly array", "maximum supported dimension for an ndarray is 32"]
-
-
-def lacks(refused: Exception) -> bool:
-    """Tell whether a dependency is too old for a test, as it says itself."""
-    kinds = (BufferError, TypeError, ValueError)
-    return isinstance(refused, kinds) and bool(re.search("|".join(LACKING), str(refused)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -104,124 +73,20 @@ def pytest_pyfunc_call() -> Generator[None, object, object]:
         raise
 
 
-# Each test costs some milliseconds more than what it does, and there are 30,000 sets of parameters:
-# where no fixture is needed, one test loops over 50 of them, or as many as its module says.
-# `--apart` makes each a test again.
-TOGETHER = 50
-AUTOUSED = {"_same_rules_before_and_after"}
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--apart", action="store_true", help="each set of parameters is a test")
     parser.addoption("--record", help="write what became of each test to this file")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None, object, object]:
-    """Leave one set of parameters of as many as one test loops over, unless some are selected.
-
-    A test that is made only to be looped over takes longer than most of them run.
-    """
-    found = yield
-    config, calls = metafunc.config, metafunc._calls
-    selects = config.option.keyword or config.option.markexpr or config.option.deselect
-    if config.option.apart or selects or any("::" in arg for arg in config.args):
-        return found
-    loops = not any(call.marks for call in calls) and not hasattr(metafunc.function, "hypothesis")
-    if loops and calls and {*metafunc.fixturenames} - AUTOUSED == {*calls[0].params}:
-        count = getattr(metafunc.module, "TOGETHER", TOGETHER)
-        parts = [calls[at : at + count] for at in range(0, len(calls), count)]
-        LEFT.update({id(part[0]): (i * count, part) for i, part in enumerate(parts)})
-        calls[:] = [part[0] for part in parts]
-    return found
-
-
-LEFT: dict[int, tuple[int, list[Any]]] = {}
-"""Which sets of parameters, and from which on, one of them stands for, by its id."""
-
-
-@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
-def pytest_loop_over_parameters(config: pytest.Config, items: list[pytest.Item]) -> None:
-    def alike(item: pytest.Item) -> object:
-        function = getattr(item, "function", None)
-        call = getattr(item, "callspec", None)
-        if call is None or call.marks or hasattr(function, "hypothesis") or id(call) in LEFT:
-            return item
-        plain = {*item.fixturenames} - AUTOUSED == {*call.params}  # type: ignore[attr-defined]
-        return (item.parent, function) if plain else item
-
-    if not config.option.apart:
-        groups = [list(group) for _, group in itertools.groupby(items, alike)]
-        items[:] = [
-            looped(group[at : at + count], at)
-            for group in groups
-            for count in [getattr(getattr(group[0], "module", None), "TOGETHER", TOGETHER)]
-            for at in range(0, len(group), count)
-        ]
-
-
-def looped(group: list[pytest.Item], at: int) -> pytest.Item:
-    """Return one test that does what several of one function do."""
-    first = group[0]
-    specs = [item.callspec for item in group if hasattr(item, "callspec")]
-    if specs and id(specs[0]) in LEFT:
-        at, specs = LEFT[id(specs[0])]
-    if len(specs) <= 1 or not isinstance(first, pytest.Function):
-        return first
-    function = first.obj
-    calls = [(call.id, call.params) for call in specs]
-    outcomes: list[tuple[str, str, str]] = []
-
-    def every() -> None:
-        outcomes.clear()
-        for name, parameters in calls:
-            try:
-                function(**parameters)
-                outcomes.append((name, "passed", ""))
-            except pytest.skip.Exception as reason:
-                outcomes.append((name, "skipped", str(reason)))
-            except Exception as error:
-                if not lacks(error):
-                    outcomes.append((name, "failed", ""))
-                    print(f"with the parameters [{name}]")
-                    if type(error) is AssertionError:
-                        error.args = (f"[{name}] {error}",)
-                    raise
-                outcomes.append((name, "skipped", str(error)))
-        if all(outcome == "skipped" for _, outcome, _ in outcomes):
-            pytest.skip(outcomes[0][2])
-
-    marks = getattr(first.function, "pytestmark", [])
-    vars(every).update(outcomes=outcomes, names=[name for name, _ in calls])
-    every.pytestmark = [m for m in marks if m.name != "parametrize"]  # type: ignore[attr-defined]
-    name = f"{first.originalname}[{at}: {calls[0][0]} to {calls[-1][0]}]"
-    return pytest.Function.from_parent(first.parent, name=name, callobj=every)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add what became of each set of parameters that a test loops over."""
-    report = yield
-    every = getattr(item, "obj", None)
-    if call.when == "call":
-        report.each = getattr(every, "outcomes", [])
-    elif report.skipped:
-        report.each = [(name, "skipped", reason_of(report)) for name in getattr(every, "names", ())]
-    return report
 
 
 SLOW = {
     ".": "layers new_operator",
-    "cli": "check check_files terminal watch",
-    "cluster": "kit workers",
+    "front/cli": "check check_files terminal watch",
+    "runtimes/cluster": "kit workers",
     "conformance": """backends basis breaches breaches_c c_adapter c_mutants c_round_trip
         case_loading cluster crashes docs_adapter frameworks frozen independence observed
         packaged_deviations plugin processes report_json report_junit reproduction results
         rude_subjects shards sizes vendor_c""",
-    "interface": "memory",
-    "judgement": "front_ends lost",
+    "faces/interface": "memory",
+    "validate/judge": "front_ends lost",
     "native": "build",
     "port": "exported",
     "promote": "float8_overflow",
@@ -244,7 +109,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         last[path] = function
         seen[path] += 1
-        folder = str(path.parent.relative_to(Path(__file__).parent))
+        folder = path.parent.relative_to(Path(__file__).parent).as_posix()
         slow = folder == "live" or path.stem[5:] in SLOW.get(folder, "").split()
         if seen[path] % 3 == 1 and not slow:
             item.add_marker("quick")
