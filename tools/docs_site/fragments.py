@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 
 import suanzi as sz
-from docs_site import jax_table, lookup
+from docs_site import jax_table, lookup, public
 from docs_site.atlas import atlas, samples
 from docs_site.gpu import accelerators, behind
 from docs_site.judged import judged_framework, judged_operators, judged_triton
@@ -80,6 +80,7 @@ SOURCES = {
     "accelerators": "benchmarks/results/accelerators-nvidia-h200.json",
     "judged-framework": "benchmarks/results/judge-{}.json",
     "judged-triton": "benchmarks/results/judge-triton.json",
+    "public": "tools/docs_site/public.toml",
 }
 """What else has the same, in the tree."""
 
@@ -377,6 +378,7 @@ FRAGMENTS: dict[str, Callable[..., str]] = {
     "errata": all_errata,
     "proposals": proposals,
     "commands": lookup.commands,
+    "public": public.page,
     "dtypes": lookup.dtypes,
     "statuses": lookup.statuses,
     "errata-kinds": errata_kinds,

@@ -35,6 +35,17 @@ if TYPE_CHECKING:
     from suanzi._core import DType
     from suanzi.tensors.tensor import Tensor
 
+__all__ = [
+    "Device",
+    "DeviceLike",
+    "DeviceProvider",
+    "DeviceTensor",
+    "DeviceType",
+    "devices",
+    "register_device",
+    "synchronize",
+]
+
 
 class DeviceType(IntEnum):
     """The device types of clause 6.5; A.1 numbers the first two.

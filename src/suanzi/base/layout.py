@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+__all__ = ["Layout", "LayoutType"]
+
 
 class LayoutType(IntEnum):
     """The layout types of A.1, and COO, which 6.4 leaves to the implementer."""

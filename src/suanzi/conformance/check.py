@@ -38,6 +38,8 @@ from suanzi.standard import category_named, interface, interfaces
 from suanzi.standard.catalogues import STANDARD, key_of
 from suanzi.standard.catalogues import catalogue as known_catalogue
 
+__all__ = ["check"]
+
 FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS, "normative")
 """The settings that leave cases out."""
 _Given = TypeVar("_Given")

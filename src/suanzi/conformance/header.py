@@ -32,6 +32,8 @@ from suanzi.standard.prototypes import (
     prototypes,
 )
 
+__all__ = ["header", "write"]
+
 _WIDTH = 100
 
 _PREAMBLE = """\

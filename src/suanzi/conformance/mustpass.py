@@ -17,6 +17,8 @@ from typing import Any
 from suanzi.base.hints import nearest
 from suanzi.base.status import InvalidArgument
 
+__all__ = ["EDITION", "compared", "different", "editions", "read"]
+
 EDITION = "2025.1"
 """The current list."""
 FOLDER = Path(__file__).parent / "mustpass_lists"

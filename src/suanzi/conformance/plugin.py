@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from suanzi.conformance.reports.deviations import Deviation
     from suanzi.conformance.running.process import Backend, Subject
 
+__all__ = ["suanzi_deviations", "suanzi_strict", "suanzi_subject"]
+
 _Number = TypeVar("_Number", int, float)
 
 _OPTIONS = {

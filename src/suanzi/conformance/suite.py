@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from suanzi.conformance.reports.deviations import Deviation
     from suanzi.conformance.running.process import Subject
 
+__all__ = ["test_conformance"]
+
 
 def test_conformance(
     suanzi_case: Case,

@@ -18,6 +18,8 @@ from suanzi.promote.rules import RuleSet
 from suanzi.recording.calls import Call
 from suanzi.standard.other_names import by_name
 
+__all__ = ["Kernel", "Table", "table"]
+
 FOLDER = Path(__file__).parent / "available"
 STATES = {
     "available": "available", "composed": "by composition", "cpu": "on the CPU",

@@ -26,6 +26,8 @@ from suanzi.promote.values import contains, loss
 from suanzi.recording.calls import Call, Taken
 from suanzi.standard.other_names import SWAPPED, Meaning, by_name
 
+__all__ = ["Support", "support"]
+
 _OPERANDS = ("other", "exponent", "min", "max", "weight", "end")
 """What operands are called that may be Python numbers."""
 FOLDER = Path(__file__).parent / "dtypes"

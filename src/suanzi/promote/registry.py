@@ -19,6 +19,8 @@ from suanzi.promote.rules import RuleSet
 from suanzi.standard import Form, Interface, record
 from suanzi.standard.catalogues import STANDARD, catalogue, key_of
 
+__all__ = ["REGISTRY", "Operator"]
+
 INTEGERS = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits >= 8)
 SUBBYTE = tuple(d for d in DTYPES if d.kind in ("int", "uint") and d.bits < 8)
 BOOL = tuple(d for d in DTYPES if d.kind == "bool")

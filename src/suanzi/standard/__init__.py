@@ -25,6 +25,20 @@ from suanzi.standard.catalogues import STANDARD, catalogue, key_of, usable
 if TYPE_CHECKING:
     from suanzi.standard.worked_examples import Example
 
+__all__ = [
+    "Form",
+    "Interface",
+    "Parameter",
+    "categories",
+    "examples",
+    "interface",
+    "interfaces",
+    "misprints",
+    "record",
+    "titles",
+    "valid_call",
+]
+
 Form = Literal[
     "elementwise", "view", "copy", "along", "reduction", "matrix", "transform", "creation", "query"
 ]

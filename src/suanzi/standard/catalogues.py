@@ -21,6 +21,8 @@ from typing import Any
 from suanzi.base.hints import nearest, shown
 from suanzi.base.status import InvalidArgument
 
+__all__ = ["Catalogue", "catalogue", "catalogues", "register"]
+
 STANDARD = "standard"
 ENTRY_POINTS = "suanzi.catalogues"
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from suanzi.standard import Interface, interface
 
+__all__ = ["KINDS", "Erratum", "errata", "errata_of"]
+
 KINDS = {
     "example": "a worked example is wrong",
     "contradiction": "two places disagree",

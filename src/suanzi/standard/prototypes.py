@@ -17,6 +17,8 @@ from suanzi.base.status import InternalError
 from suanzi.standard import Interface, interface, interfaces
 from suanzi.standard.records import categories
 
+__all__ = ["Item", "Prototype", "as_printed", "enumerations", "prototype", "prototypes"]
+
 
 @dataclass(frozen=True)
 class Item:

@@ -44,6 +44,8 @@ from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
 from suanzi.tensors.saving import fill
 from suanzi.tensors.tensor import Tensor
 
+__all__ = ["load", "save"]
+
 _MAGIC, _ARCHIVE = b"\x93NUMPY", b"PK"
 _LONGEST_HEAD = 10_000  # as NumPy's reader: Python's own could crash on longer ones
 _MOST_INFLATED = 1032

@@ -29,6 +29,8 @@ from suanzi.tensors.parts import count_of, from_parts, is_destroyed, to_parts
 from suanzi.tensors.saving import fill
 from suanzi.tensors.tensor import Tensor
 
+__all__ = ["load", "save"]
+
 # As the format writes them.
 _NAMES = """
 BOOL bool   U8 uint8   U16 uint16   U32 uint32   U64 uint64

@@ -25,6 +25,8 @@ from suanzi.tensors.tensor import Tensor
 if TYPE_CHECKING:
     import zipfile
 
+__all__ = ["load", "save"]
+
 FORMAT, VERSION = "suanzi tensors", 2
 _LONGEST_HEAD = 1 << 26
 """The bytes that describe the tensors: half a million, and a forged head fills no memory."""

@@ -29,6 +29,8 @@ from suanzi.truth.define import DEFINITIONS, PLAIN, Definition
 if TYPE_CHECKING:
     from suanzi.truth.public import Bound
 
+__all__ = ["bound", "definition", "definitions", "exact_function", "plain_truths"]
+
 
 def definitions() -> Mapping[str, Definition]:
     """Return all definitions by key."""
@@ -136,4 +138,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     known = (*definitions(), *plain_truths())
-    return sorted({*globals(), *(key.rpartition(":")[2] for key in known)})
+    return sorted({*__all__, *(key.rpartition(":")[2] for key in known)})

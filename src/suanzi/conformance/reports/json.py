@@ -20,6 +20,8 @@ from suanzi.conformance.model.results import PACKED, Result, Run, by_basis, coun
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.readings import followed
 
+__all__ = ["read", "schema"]
+
 MANY = 5000
 """Cases beyond which what passed, or has no answer, is written in blocks."""
 LONGEST = 1 << 28

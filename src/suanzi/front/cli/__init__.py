@@ -47,6 +47,7 @@ from suanzi.front.cli.printing import number as _number
 from suanzi.front.cli.printing import show as _print
 from suanzi.front.cli.printing import show_json
 from suanzi.front.cli.printing import show_rows as _show_rows
+from suanzi.front.cli.statuses import Exit
 from suanzi.front.cli.streams import console, print_no_more, repair_streams
 from suanzi.front.cli.typed import Flag, Json, Op, Operand, Python, Rules
 from suanzi.front.cli.typed import note_other_readings as _note_other_readings
@@ -59,7 +60,9 @@ from suanzi.promote.live import live as run_live
 from suanzi.promote.operands import typed_operand as _operand
 from suanzi.promote.questions import rules_for
 
-ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = 0, 1, 2, 3
+__all__ = ["app", "main"]
+
+ANSWER, DIFFERENCE, BAD_USAGE, FAILURE = Exit
 
 
 def _version() -> str:

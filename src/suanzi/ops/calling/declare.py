@@ -33,6 +33,8 @@ from suanzi.promote.registry import ANY, FUNCTIONS, REGISTRY, Operator
 from suanzi.standard.catalogues import STANDARD
 from suanzi.tensors.tensor import Tensor
 
+__all__ = ["operator"]
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 

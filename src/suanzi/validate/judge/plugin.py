@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+__all__ = ["judge"]
+
 
 @pytest.fixture
 def judge() -> Any:

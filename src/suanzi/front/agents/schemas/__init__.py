@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+__all__ = ["FILES", "NAMES", "schema"]
+
 NAMES = ("judge", "explain", "port", "blame")
 """The commands whose output has a schema."""
 FILES = ("blame-run",)
