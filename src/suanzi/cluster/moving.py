@@ -23,6 +23,7 @@ from suanzi.cluster.tasks import Hole, call_on_blocks, large_like, result_of
 from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import METHODS, way
 from suanzi.registry import Operator
+from suanzi.resolve.scalars import axes_argument
 from suanzi.status import InvalidArgument, OutOfRange, TypeMismatch
 from suanzi.tensors.parts import copy
 from suanzi.tensors.tensor import Tensor
@@ -290,8 +291,8 @@ def squeeze(op: Operator, input: BlockTensor, axis: Any) -> BlockTensor:
     made = view_of_stand_in(op, input, axis)
     if made.ndim == input.ndim:
         return input
-    some = () if axis is None else axis if isinstance(axis, list | tuple) else (axis,)
-    chosen = {int(a) % input.ndim for a in some} or range(input.ndim)
+    some = () if axis is None else axes_argument(op, "axis", axis, input.ndim, OutOfRange)
+    chosen = some or range(input.ndim)
     key = [0 if n == 1 and a in chosen else slice(None) for a, n in enumerate(input.shape)]
     return subscript(input, tuple(key))
 
@@ -319,8 +320,7 @@ def crop(op: Operator, input: BlockTensor, shape: Any, offsets: Any) -> BlockTen
 def flip(op: Operator, input: BlockTensor, axis: Any) -> BlockTensor:
     """Return it with the order along axes reversed; none are all of them."""
     view_of_stand_in(op, input, axis)
-    some = axis if isinstance(axis, list | tuple) else (axis,)
-    chosen = {int(a) % input.ndim for a in some}
+    chosen = axes_argument(op, "axis", axis, input.ndim, OutOfRange)
     step = {True: -1, False: 1}
     key = tuple(slice(None, None, step[a in chosen]) for a in range(input.ndim))
     return subscript(input, key)

@@ -31,7 +31,8 @@ from suanzi.ops.reduction_modes import ReduceMode
 from suanzi.promote.context import promotion
 from suanzi.promote.library import DEFAULT
 from suanzi.registry import Operator
-from suanzi.resolve.scalars import integer_argument, shape_argument
+from suanzi.resolve.scalars import axes_argument, integer_argument, shape_argument
+from suanzi.status import InvalidArgument
 from suanzi.tensors.tensor import Tensor
 
 _PARTS = {1.0: MAGNITUDES, 2.0: SQUARES, math.inf: LARGEST}
@@ -43,8 +44,7 @@ def norm(op: Operator, input: BlockTensor, normtype: Any, axis: Any, keep_dims: 
     call = call_on_blocks(op.name, Hole(0), normtype, axis, keep_dims)
     small = small_like(input)
     result = result_of(call, [small]).dtype
-    some = () if axis is None else axis if isinstance(axis, list | tuple) else (axis,)
-    axes = [int(a) % input.ndim for a in some]
+    axes = () if axis is None else axes_argument(op, "axis", axis, input.ndim, InvalidArgument)
     inner, keeps = sorted(axes) or list(range(input.ndim)), bool(keep_dims)
     if input.size == 0:
         return creating.full(tuple(map(sum, left_of(input.blocks, inner, keeps))), result, 0)

@@ -197,7 +197,7 @@ def slice_backward(
 ) -> BlockTensor:
     """Return the gradient of a slice: `grad_out` at the slice, zeros elsewhere."""
     given = (begin, size, step)
-    if input is None or None in given:
+    if any(one is None for one in (input, *given)):
         none = [None if one is None else () for one in (input, *given)]
         result_of(call_on_blocks(op.name, Hole(0), *none), [empty_like(grad_out)])
     there = as_blocks(input)

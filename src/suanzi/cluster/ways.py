@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from suanzi.ops.reduction_exact import without_accumulate
 from suanzi.registry import FUNCTIONS, NAMESPACES, REGISTRY, Operator
+from suanzi.resolve.arguments import tensor_argument
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi.cluster.tensor import BlockTensor
+    from suanzi.tensors.tensor import Tensor
 
 Way = Callable[..., Any]
 W = TypeVar("W", bound=Way)
@@ -38,6 +40,7 @@ class Methods:
     to_dask: Callable[[BlockTensor], Any]
     text: Callable[[BlockTensor], str]
     elementwise: Way
+    in_blocks: Callable[[Tensor], BlockTensor]
     symbol: Callable[..., BlockTensor]
     """It runs a function of elements that is no operator, such as ``operator.neg``."""
     with_quantized: Callable[[Operator, Way, Mapping[str, Any]], Any]
@@ -87,6 +90,9 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
                 f"{op.title}: a tensor of blocks is in a list, {parameter}; give the tensor, or "
                 "one of sz.stack(list)."
             )
+    for parameter in _own(name):
+        if not hasattr(x := bound.arguments[parameter], "__dask_graph__"):
+            bound.arguments[parameter] = METHODS.in_blocks(tensor_argument(op, parameter, x))
     without_accumulate(
         op,
         bound.arguments,
@@ -122,6 +128,13 @@ def as_called(name: str, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[
         if x is not parameter.default:
             last = len(args)
     return args[:last], kwargs
+
+
+@cache
+def _own(name: str) -> list[str]:
+    """Return the parameters that a way gets as tensors of blocks, whatever was given."""
+    given = inspect.signature(WAYS[name]).parameters.values()
+    return [one.name for one in given if one.annotation == "BlockTensor"]
 
 
 @cache
