@@ -47,6 +47,11 @@ def test_changes_follow_from_the_source_alone() -> None:
     assert data == {"a": [1, {"b": None}], "c": "text"}
 
 
+def test_a_line_is_changed_that_is_no_json_any_more() -> None:
+    for i in range(300):
+        mutations.of_lines(Random(i), b'{"a": [1, {"b": null}], "c": "text"}\n')
+
+
 def test_what_must_not_be_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x").write_bytes(mutations.pickled())

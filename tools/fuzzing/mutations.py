@@ -143,7 +143,11 @@ def of_json(random: Random, content: bytes) -> bytes:
     """Return other JSON, or bytes that are no JSON at all."""
     if random.random() < 0.3:
         return of_bytes(random, content)
-    return as_json(random, json.loads(content)).encode("utf-8", "surrogatepass")
+    try:
+        data = json.loads(content)
+    except ValueError:  # it was changed before
+        return of_bytes(random, content)
+    return as_json(random, data).encode("utf-8", "surrogatepass")
 
 
 def of_lines(random: Random, content: bytes) -> bytes:
