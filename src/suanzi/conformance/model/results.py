@@ -225,8 +225,8 @@ class Run:
         schema = data.get("schema") if isinstance(data, Mapping) else None
         if schema not in (SCHEMA, PACKED):
             raise InvalidArgument(
-                f"a report of the schema {schema!r} cannot be read; this version reads {SCHEMA!r} "
-                f"and {PACKED!r}."
+                f"a report of the schema {schema!r:.100} cannot be read; this version reads "
+                f"{SCHEMA!r} and {PACKED!r}."
             )
         try:
             found = decode(_Report, data)
@@ -245,7 +245,7 @@ class Run:
             )
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             said = str(error) if isinstance(error, Malformed) else repr(error)
-            raise InvalidArgument(f"the report is not what {schema!r} says: {said}.") from None
+            raise InvalidArgument(f"the report is not what {schema!r} says: {said:.400}.") from None
 
 
 def counts(results: Iterable[Result]) -> dict[str, int]:
