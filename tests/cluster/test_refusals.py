@@ -120,3 +120,27 @@ def test_axes_in_anything_that_lists_them() -> None:
 def test_gradients_that_repeat_nothing(shapes: Any) -> None:
     grad, x = (sz.zeros(shape).to_device("cluster") for shape in shapes)
     same_refusal(sz.clip_backward, grad_out=grad, input=x, low=0.0, high=0.5)
+
+
+def test_an_iterator_is_read_once() -> None:
+    x, host = there([[1, 2], [3, 4]], sz.int16), sz.tensor([[1, 2], [3, 4]], sz.int16)
+    scaled = [sz.quantize(one.astype(sz.float32), "QT_SYM_INT16", scale=1.0) for one in (x, host)]
+    for a, b in ((x, host), scaled):
+        assert sz.flip(a, iter([1])).tolist() == sz.flip(b, [1]).tolist()
+        assert sz.expand(a, (n for n in (3, 2, 2))).tolist() == sz.expand(b, (3, 2, 2)).tolist()
+
+
+def test_an_element_that_a_narrow_dtype_does_not_hold() -> None:
+    x = sz.tensor([0.0, 1e-300], sz.float64)
+    blocks = x.to_device("cluster")
+    with sz.promotion("jax_x32"):
+        assert sz.nonzero(blocks, False).tolist() == sz.nonzero(x, False).tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    "shapes", [((1,), ()), ((), (4,)), ((3,), (1, 4)), ((2, 3), (4,))], ids=str
+)
+def test_transforms_of_other_ranks(shapes: Any) -> None:
+    grad = sz.zeros(shapes[0], sz.complex64).to_device("cluster")
+    x = sz.zeros(shapes[1], sz.float32).to_device("cluster")
+    same_refusal(sz.fft_r2c_backward, grad_out=grad, input=x)

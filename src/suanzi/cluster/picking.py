@@ -35,6 +35,8 @@ from suanzi.cluster.tensor import BlockTensor
 from suanzi.cluster.ways import way
 from suanzi.dtypes import DType, int64
 from suanzi.dtypes import bool as bool_
+from suanzi.promote.context import promotion
+from suanzi.promote.library import DEFAULT
 from suanzi.registry import Operator
 from suanzi.shapes import broadcast_shapes
 from suanzi.status import OutOfRange, StatusError
@@ -259,7 +261,8 @@ def masked_select(op: Operator, input: BlockTensor, mask: Any) -> BlockTensor:
 def nonzero(op: Operator, input: BlockTensor, as_tuple: Any) -> Any:
     """Return the coordinates of elements that are not zero."""
     result_of(call_on_blocks(op.name, Hole(0), as_tuple), [small_like(input)])
-    flat = reshaped(on_elements("not_equal", "not_equal", input, 0), (input.size,))
+    with promotion(DEFAULT):  # other rules compare in a narrower dtype, in which more is zero
+        flat = reshaped(on_elements("not_equal", "not_equal", input, 0), (input.size,))
     counts = _counts(flat)
     kept = [i for i, n in enumerate(counts) if n]
     if not kept:

@@ -8,13 +8,14 @@ suggests a fix: nothing is gathered without being requested.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from suanzi.ops.reduction_exact import without_accumulate
 from suanzi.registry import FUNCTIONS, NAMESPACES, REGISTRY, Operator
 from suanzi.resolve.arguments import tensor_argument
+from suanzi.shapes import bounded
 from suanzi.standard.catalogues import STANDARD
 from suanzi.status import TypeMismatch
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 Way = Callable[..., Any]
 W = TypeVar("W", bound=Way)
+
+_MOST = 2**20
+"""What no operator takes as many integers as."""
 
 WAYS: dict[str, Way] = {}
 """The way of every operator that runs on blocks, by name."""
@@ -82,6 +86,8 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         raise TypeError(f"{op.title}: {error}") from None
     bound.apply_defaults()
     for parameter, x in bound.arguments.items():
+        if isinstance(x, Iterator):  # which can be read once, and is read here and by each task
+            bound.arguments[parameter] = tuple(bounded(x, _MOST))
         kind = str(bound.signature.parameters[parameter].annotation)
         if not isinstance(x, list | tuple) or not kind.startswith("TensorLike"):
             continue
