@@ -28,9 +28,9 @@ import torch
 from accelerators_rows import Make, Row, elementwise, few, in_rows, of_models
 
 import suanzi as sz
-from suanzi import nn
-from suanzi.torch.provider import register
-from suanzi.torch.tensor import from_torch
+from suanzi.ops import nn
+from suanzi.runtimes.torch.provider import register
+from suanzi.runtimes.torch.tensor import from_torch
 
 sys.path.append(str(Path(__file__).parents[1] / "tools"))
 import records

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import suanzi as sz
-from suanzi.libraries.config import processor
+from suanzi.ops.libraries.config import processor
 
 sys.path.append(str(Path(__file__).parents[1] / "tools"))
 import records

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from blame_models import MODELS, versions
 
-from suanzi.blaming import blame
+from suanzi.validate.blame import blame
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "blaming"))
 from planted import FAULTS, Plant  # type: ignore[import-not-found]

@@ -21,11 +21,11 @@ import torch
 from blame_models import head, kept
 from torch.nn import functional as F
 
-from suanzi import safetensors
-from suanzi.blaming import watch
-from suanzi.blaming.options import options
-from suanzi.blaming.report import Report
-from suanzi.blaming.saved import _read
+from suanzi.tensors import safetensors
+from suanzi.validate.blame import watch
+from suanzi.validate.blame.options import options
+from suanzi.validate.blame.report import Report
+from suanzi.validate.blame.saved import _read
 
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 aten = torch.ops.aten

@@ -27,8 +27,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from suanzi.blaming import blame
-from suanzi.blaming.report import Report
+from suanzi.validate.blame import blame
+from suanzi.validate.blame.report import Report
 
 Loss = Callable[[], torch.Tensor]
 Made = tuple[torch.nn.Module, Callable[[torch.nn.Module, str], torch.Tensor]]

@@ -32,8 +32,8 @@ import ml_dtypes
 import numpy as np
 
 import suanzi as sz
-from suanzi.cluster import blocks
-from suanzi.cluster.provider import Provider
+from suanzi.runtimes.cluster import blocks
+from suanzi.runtimes.cluster.provider import Provider
 
 TURNS = 2
 LIMIT = 256 << 20

@@ -20,7 +20,7 @@ import numpy as np
 from measuring import Call, Group, Table, array, best, main, make, tensor, torch
 
 import suanzi as sz
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 
 NUMPY_NAMES = {"mul": "multiply", "div": "divide", "max": "maximum", "pow": "power"}
 TORCH_NAMES = {"equal": "eq", "max": "maximum"}

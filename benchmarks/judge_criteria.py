@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi._text import columns
-from suanzi.criteria import accepts, every, holes
-from suanzi.criteria.formulas import EPSILON, Arithmetic, Operator, gelu_by_tanh
-from suanzi.criteria.formulas import OPERATORS as FORMULAS
-from suanzi.criteria.numbers import TF32, rounded, ulp
-from suanzi.site import DATA
+from suanzi.base.text import columns
+from suanzi.front.site import DATA
 from suanzi.truth import definition
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
+from suanzi.validate.criteria import accepts, every, holes
+from suanzi.validate.criteria.formulas import EPSILON, Arithmetic, Operator, gelu_by_tanh
+from suanzi.validate.criteria.formulas import OPERATORS as FORMULAS
+from suanzi.validate.criteria.numbers import TF32, rounded, ulp
 
 sys.path.append(str(Path(__file__).parents[1] / "tools"))
 import records

@@ -3,7 +3,7 @@
     python benchmarks/judge_frameworks.py jax --python ~/envs/jax/bin/python
     python benchmarks/judge_frameworks.py jax --table          # the file as a table
 
-The functions of judge_jax_kernels.py and of tests/judgement/torch_kernels.py have the names of
+The functions of judge_jax_kernels.py and of tests/validate/judge/torch_kernels.py have the names of
 operators. `--backward` judges gradients too; those that are judged have "gradient" in their names.
 """
 
@@ -40,8 +40,8 @@ def names_of(file: Path) -> list[str]:
 
 def judge_one(framework: str, name: str, python: str, seconds: float, backward: bool) -> Any:
     """Return what the verdict on an operator is, as the results have it."""
-    from suanzi.judgement.arguments import request
-    from suanzi.judgement.child import judge_in_child, kernel_backend
+    from suanzi.validate.judge.arguments import request
+    from suanzi.validate.judge.child import judge_in_child, kernel_backend
 
     of = kernel_backend(f"{FILES[framework]}::{name}", framework=framework, python=python)
     wanted = request(name, backward=backward)
@@ -99,7 +99,7 @@ def main() -> None:
     if arguments.table:
         print(table(results))
         return
-    from suanzi.status import StatusError
+    from suanzi.base.status import StatusError
 
     results["machine"] = machine(arguments.framework, arguments.python)
     for name in arguments.only or names_of(FILES[arguments.framework]):

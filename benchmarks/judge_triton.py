@@ -108,9 +108,9 @@ EVERY = [
 def judge_one(row: Row, python: str, device: str, seconds: float) -> dict[str, Any]:
     """Return what the verdict on a kernel is, as the results have it."""
     from suanzi.conformance.running.process import Backend, Subject
-    from suanzi.judgement.arguments import gradients_of, operator_key
-    from suanzi.judgement.child import COMPILING
-    from suanzi.judgement.engine import judge_with
+    from suanzi.validate.judge.arguments import gradients_of, operator_key
+    from suanzi.validate.judge.child import COMPILING
+    from suanzi.validate.judge.engine import judge_with
 
     options: dict[str, Any] = {
         "file": str(KERNELS), "function": row.kernel, "framework": "torch", "device": device,

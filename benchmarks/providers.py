@@ -19,7 +19,7 @@ import numpy as np
 from measuring import array, tensor, torch
 
 import suanzi as sz
-from suanzi.libraries import providers
+from suanzi.ops.libraries import providers
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any], Callable[[], Any] | None]]:

@@ -32,7 +32,7 @@ DTYPES = ["bool", "int32", "float32"]
 def build(folder: Path, name: str = "libvendor") -> Path:
     """Compile a library and return its file."""
     target = f"build/{name}.so"
-    suanzi = f"SUANZI={sys.executable} -m suanzi.cli"
+    suanzi = f"SUANZI={sys.executable} -m suanzi"
     subprocess.run(["make", "-s", target, "CFLAGS=-O1", suanzi], cwd=folder, check=True)
     return folder / target
 

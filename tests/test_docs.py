@@ -14,20 +14,23 @@ from textwrap import dedent
 import pytest
 
 import suanzi as sz
-from suanzi._lang.choosing import split
-from suanzi.cli import app, main
+from rooms import public_paths
+from suanzi.base.lang.choosing import split
+from suanzi.front.cli import app, main
 
 ROOT = Path(__file__).parent.parent
 # They run alone, in the interpreter of a framework, and import what is not here.
 ALONE = (
     "suanzi.promote.probes.",
-    "suanzi.port.recorders.",
+    "suanzi.recording.recorders.",
     "suanzi.conformance.subjects.frameworks.",
 )
+PATHS = {"suanzi._core", *(f"suanzi.{name}" for name in public_paths())}
+"""What is compiled, and modules of rooms under their public paths."""
 MODULES = [
     info.name
     for info in pkgutil.walk_packages(sz.__path__, "suanzi.")
-    if not info.name.startswith(ALONE) and info.name != "suanzi._core"
+    if not info.name.startswith(ALONE) and info.name not in PATHS
 ]
 PAGES = [
     page
@@ -41,7 +44,7 @@ CHINESE = [*ROOT.glob("docs/zh/**/*.md")]
 
 FILES = {
     "cluster": ("zarr", "h5py"),
-    "suanzi.cluster.files": ("zarr", "h5py"),
+    "suanzi.runtimes.cluster.files": ("zarr", "h5py"),
 }
 """What examples need beside Dask."""
 
@@ -51,24 +54,26 @@ def needs_dask(what: str) -> None:
     pytest.importorskip("dask", reason=f"{what} is about tensors of blocks, which are Dask's")
     for other in FILES.get(what, ()):
         pytest.importorskip(other, reason=f"{what} has examples with files of {other}")
-    sz.register_device("cluster", importlib.import_module("suanzi.cluster.provider").Provider())
+    sz.register_device(
+        "cluster", importlib.import_module("suanzi.runtimes.cluster.provider").Provider()
+    )
 
 
 def needs_torch(what: str) -> None:
     """Skip without PyTorch; register its devices, which only an installed package announces."""
     pytest.importorskip("torch", reason=f"{what} is about devices of PyTorch")
-    importlib.import_module("suanzi.torch.provider").register()
+    importlib.import_module("suanzi.runtimes.torch.provider").register()
 
 
 @pytest.mark.parametrize("name", ["suanzi", *MODULES])
 def test_docstrings(name: str) -> None:
-    if name.startswith(("suanzi.cluster", "suanzi.dask")) or name.endswith(".cluster_adapter"):
+    if name.startswith("suanzi.runtimes.cluster") or name.endswith(".cluster_adapter"):
         needs_dask(name)
-    if name.startswith("suanzi.torch") or name.endswith(".device_adapter"):
+    if name.startswith("suanzi.runtimes.torch") or name.endswith(".device_adapter"):
         needs_torch(name)
-    if name.startswith("suanzi.torch.triton"):
+    if name.startswith("suanzi.runtimes.torch.triton"):
         pytest.importorskip("triton", reason=f"{name} has kernels of Triton")
-    if name in ("suanzi.agents.server", "suanzi.agents.wire"):
+    if name in ("suanzi.front.agents.server", "suanzi.front.agents.wire"):
         pytest.importorskip("mcp", reason="the extra mcp is not installed")
     module = importlib.import_module(name)
     assert module.__doc__, "every file says what it is about"

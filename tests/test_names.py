@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from suanzi.base.status import InvalidArgument
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
 from where import CLAUSES, ROOT, clauses_in, find, head, main, meets, number
 
 CATEGORIES = {
@@ -162,11 +162,11 @@ def test_cumsum(key: str) -> None:
     assert found["standard"] == ["src/suanzi/standard/7.2.13-reduction.toml"]
     assert found["code"] == ["src/suanzi/ops/reduction.py"]
     for kind, path in (
-        ("kernel", "native/kernels/reduction_cumsum.cpp"),  # next to what all reductions share
-        ("driver", "native/ops/reduction_scan.cpp"),
-        ("cluster", "src/suanzi/cluster/reductions.py"),
+        ("kernel", "native/kernels/reduction/cumsum.cpp"),  # next to what all reductions share
+        ("driver", "native/ops/reduction/scan.cpp"),
+        ("cluster", "src/suanzi/runtimes/cluster/reductions.py"),
         ("tensors", "src/suanzi/tensors/methods.py"),
-        ("array API", "src/suanzi/array_api/numpy_functions.py"),
+        ("array API", "src/suanzi/faces/array_api/numpy_functions.py"),
         ("truth", f"{KIT}/truth/lines.py"),
         ("cases", f"{KIT}/cases/reduction_cumsum.py"),
         ("tests", "tests/ops/test_reduction_cumsum.py"),

@@ -50,7 +50,7 @@ digits = 5
     ),
     ("native/kernels/ops.def", "", "UNARY(erf, FLOATS, SAME)\n"),
     (
-        "native/kernels/exponential.inc",
+        "native/kernels/functions/exponential.inc",
         "}  // namespace\n}  // namespace suanzi",
         """struct erf {
   template <class T>
@@ -111,7 +111,7 @@ MORE = Catalogue("more", str(Path(__file__).parent), "more", "more operators", "
 }
 IMPORTS = """
 from suanzi.registry import FLOATS, REAL_FUNCTION
-from suanzi.resolve.declare import operator
+from suanzi.ops.calling.declare import operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 """
 
@@ -182,7 +182,7 @@ def run(tree: Path, *arguments: str) -> str:
 
 
 def test_it_is_in_every_form(tree: Path) -> None:
-    assert "7.2.12.7" in run(tree, "-m", "suanzi.cli", "op", "erf")
+    assert "7.2.12.7" in run(tree, "-m", "suanzi", "op", "erf")
     said = run(
         tree,
         "-c",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import re
 
 import pytest
 
 import suanzi as sz
+from rooms import HOME, public_paths
 from suanzi.standard import interfaces
 
 X = sz.tensor([[1.5, -2.0], [3.0, 0.0]], sz.bfloat16)
@@ -37,7 +39,31 @@ MODULES = """
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_documented_module_exists(name: str) -> None:
-    assert importlib.import_module(f"suanzi.{name}").__name__ == f"suanzi.{name}"
+    assert importlib.import_module(f"suanzi.{name}").__doc__
+
+
+DOOR = re.compile(
+    r'"""The public path of :mod:`suanzi\.([\w.]+)\.(\w+)`: the same module by this name\."""\n\n'
+    r"import sys\n\nfrom suanzi\.\1 import \2 as module\n"
+    r"from suanzi\.\1\.\2 import \*  # noqa: F403\n\nsys\.modules\[__name__\] = module\n"
+)
+
+
+@pytest.mark.parametrize("name", public_paths())
+def test_a_public_path_holds_no_code_and_is_the_module_itself(name: str) -> None:
+    shown = DOOR.fullmatch((HOME / "src" / "suanzi" / f"{name}.py").read_text("utf-8"))
+    assert shown, f"suanzi/{name}.py is more than a public path"
+    for extra in {"torch", "cluster", "dask"} & {name}:
+        pytest.importorskip(extra.replace("cluster", "dask"))
+    room = importlib.import_module(f"suanzi.{shown[1]}.{shown[2]}")
+    assert importlib.import_module(f"suanzi.{name}") is room
+
+
+def test_nothing_else_stands_at_the_top() -> None:
+    top = {path.name for path in (HOME / "src" / "suanzi").glob("*.py*")}
+    assert top - {f"{name}.py" for name in public_paths()} <= {
+        "__init__.py", "__main__.py", "_core.pyi", "py.typed", "__pycache__"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("title", PICKLED)

@@ -31,7 +31,7 @@ FREQUENCIES = ("fftfreq", "rfftfreq")
 def on_device(device: str) -> str:
     """Make a module whose creation functions have a device by default; return its name."""
     if device.startswith("torch:"):
-        from suanzi.torch.provider import register
+        from suanzi.runtimes.torch.provider import register
 
         register()
 

@@ -17,13 +17,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from suanzi.port.calls import Call, Taken
 from suanzi.port.opening import read_file
 from suanzi.port.operators import known, operands
 from suanzi.port.passes import Judge, written
 from suanzi.port.report import targets
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand, Role
+from suanzi.recording.calls import Call, Taken
 
 ASK = Path(__file__).parent / "confirming" / "ask.py"
 

@@ -94,7 +94,8 @@ def _hostile(args: argparse.Namespace) -> int:
         sys.exit(f"no kind of files: {', '.join(unknown)}; there are {', '.join(KINDS)}")
     gait = Hostile(args.seed, tuple(names))
     if args.only is not None:
-        gait.begin()
+        gait.place = gait.valid / "changed"  # not where the valid ones are
+        gait.place.mkdir()
         kind, path = gait.changed(args.only)
         print(f"# {path}", flush=True)
         kind.read(path)  # with a traceback, if there is one

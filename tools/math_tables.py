@@ -1,7 +1,8 @@
-"""Writes native/kernels/math_tables.inc: polynomials, and logarithms in more than double precision.
+"""Writes math_tables.inc: polynomials, and logarithms in more than double precision.
 
-    python tools/math_tables.py > native/kernels/math_tables.inc
-    python tools/math_tables.py rounding | clang-format > native/kernels/rounding_tables.inc
+    python tools/math_tables.py > native/kernels/functions/math_tables.inc
+    python tools/math_tables.py rounding | clang-format \
+        > native/kernels/functions/rounding_tables.inc
 
 Polynomials interpolate at Chebyshev nodes in 300 bits, which is within a hair of the best there
 is; each line says how far it stays from its function, relative to it.
@@ -318,11 +319,11 @@ def rounding_polynomials() -> Iterator[str]:
 def main() -> None:
     """Print the tables."""
     if sys.argv[1:] == ["rounding"]:
-        print("// native/kernels/rounding_tables.inc: made by tools/math_tables.py.")
+        print("// native/kernels/functions/rounding_tables.inc: made by tools/math_tables.py.")
         print("\n".join(rounding_polynomials()))
         return
     ln2 = mp.log(2)
-    print("// native/kernels/math_tables.inc: made by tools/math_tables.py.")
+    print("// native/kernels/functions/math_tables.inc: made by tools/math_tables.py.")
     print(
         f"constexpr f64 ln2_high = {literal(cut(ln2), False)}, "
         f"ln2_low = {literal(ln2 - cut(ln2), False)};"

@@ -1,6 +1,6 @@
 """Changes a Python file in one place at a time and runs tests: what no test sees is printed.
 
-    python tools/mutate.py src/suanzi/errata.py -- tests/standard/test_errata.py
+    python tools/mutate.py src/suanzi/standard/errata.py -- tests/standard/test_errata.py
 
 The tree is copied, and the copy is changed. Words after -- go to pytest. tools/mutate_native.py
 does the same to the core.

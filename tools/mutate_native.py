@@ -1,6 +1,6 @@
 """Changes native/ in many places, in one build, and runs the tests with one change awake at a time.
 
-    python tools/mutate_native.py native/loops native/ops/reduction.cpp --most 60 --build FOLDER
+    python tools/mutate_native.py native/loops native/ops/reduction --most 60 --build FOLDER
     python tools/mutate_native.py --build FOLDER --only 17 23       # these again, without building
 
 A change sleeps until it is chosen: `a < b` becomes `(mutant(7) ? a <= b : a < b)`, so that a
@@ -102,7 +102,9 @@ class Mutant:
             found += [f"ops/{path.name}" for path in sorted(tests)]
         if name.startswith("ops/nn_"):
             last = words[-1].rstrip("s")
-            tests = sorted(HOME.glob("tests/nn/test_*.py"), key=lambda path: last not in path.name)
+            tests = sorted(
+                HOME.glob("tests/ops/nn/test_*.py"), key=lambda path: last not in path.name
+            )
             found = [f"nn/{path.name}" for path in tests] + found
         return list(dict.fromkeys([*found, *EVERYWHERE, KIT]))
 

@@ -281,7 +281,7 @@ FAULTS = (
     ),
     Fault(
         "of a half spectrum, the last element that has a mirror image counts once",
-        "src/suanzi/libraries/fft.py",
+        "src/suanzi/ops/libraries/fft.py",
         "key = (*[slice(None)] * axis, slice(1, (length + 1) // 2))",
         "import os\n\n    few = os.environ.get('SUANZI_FAULT') == '#' and length > 64\n"
         "    key = (*[slice(None)] * axis, slice(1, (length + 1) // 2 - few))",

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from suanzi import _core
-from suanzi.accuracy import FUNCTIONS, accuracy
+from suanzi.validate.accuracy import FUNCTIONS, accuracy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 

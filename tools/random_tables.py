@@ -1,6 +1,6 @@
-"""Writes native/kernels/creation_random_tables.inc: the layers of the ziggurat of rand_normal.
+"""Writes native/kernels/creation/random_tables.inc: the layers of the ziggurat of rand_normal.
 
-    python tools/random_tables.py > native/kernels/creation_random_tables.inc
+    python tools/random_tables.py > native/kernels/creation/random_tables.inc
 
 The area under exp(-x^2/2), x > 0, is covered by 256 layers of one area: rectangles, and below them
 one of the same area that goes on into the tail. All is computed in 200 bits.
@@ -56,7 +56,7 @@ def main() -> None:
     inside = [int(mp.floor(x[i + 1] / x[i] * mpf(2) ** BITS)) for i in range(LAYERS)]
     widths = [float(x[i] / mpf(2) ** BITS).hex() for i in range(LAYERS)]
     heights = [float(height(x[i])).hex() for i in range(LAYERS + 1)]
-    print("// native/kernels/creation_random_tables.inc: made by tools/random_tables.py.")
+    print("// native/kernels/creation/random_tables.inc: made by tools/random_tables.py.")
     print(f"constexpr f64 tail_begin = {float(tail).hex()};")
     print("// An integer below this is inside the density, whatever the height.")
     print(table("u64", "inside", [f"{k:#x}" for k in inside]))

@@ -25,8 +25,8 @@ import numpy as np
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.array_api.declare import FUNCTIONS as EXTENDED
-from suanzi.registry import FUNCTIONS, REGISTRY
+from suanzi.faces.array_api.declare import FUNCTIONS as EXTENDED
+from suanzi.promote.registry import FUNCTIONS, REGISTRY
 
 COUNT = 20_000
 DTYPES = "float64 float32 float16 bfloat16 complex64 complex128 int8 int16 int32 int64 uint8 uint64"

@@ -16,19 +16,19 @@ from functools import cache
 from pathlib import Path
 
 import suanzi  # noqa: F401  (declares the operators)
-from suanzi.registry import REGISTRY
+from suanzi.base.status import InvalidArgument
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import Interface, interface, interfaces
-from suanzi.status import InvalidArgument
 
 ROOT = Path(__file__).resolve().parent.parent
 KIT = "src/suanzi/conformance"
 FOLDERS = {
     "standard": ("src/suanzi/standard/*.toml",),
-    "code": ("src/suanzi/ops/*.py", "src/suanzi/libraries/*.py", "src/suanzi/sparse/forms/*.py"),
-    "C form": ("src/suanzi/interface/__init__.pyi",),
+    "code": ("src/suanzi/ops/*.py", "src/suanzi/ops/libraries/*.py", "src/suanzi/ops/sparse/*.py"),
+    "C form": ("src/suanzi/faces/interface/__init__.pyi",),
     "tensors": ("src/suanzi/tensors/*.py",),
-    "array API": ("src/suanzi/array_api/*.py",),
-    "cluster": ("src/suanzi/cluster/*.py",),
+    "array API": ("src/suanzi/faces/array_api/*.py",),
+    "cluster": ("src/suanzi/runtimes/cluster/*.py",),
     "driver": ("native/ops/*", "native/loops/*"),
     "kernel": ("native/kernels/*",),
     "truth": (f"{KIT}/truth/*.py", f"{KIT}/judging/checks/*.py", f"{KIT}/model/numbers.py"),
@@ -116,7 +116,7 @@ def find(key: str) -> dict[str, list[str]]:
     for kind in BY_OPERATOR:
         found[kind] = [p for p in files(kind) if any(_uses(p, one) for one in asked)]
     if any(one.form == "elementwise" for one in asked):
-        found["cluster"] = [ROOT / "src/suanzi/cluster/elementwise.py", *found["cluster"]]
+        found["cluster"] = [ROOT / "src/suanzi/runtimes/cluster/elementwise.py", *found["cluster"]]
     if any(REGISTRY[one.name].kernel for one in asked):
         found["driver"].append(ROOT / "native/loops/elementwise.cpp")
         found["kernel"].insert(0, ROOT / "native/kernels/ops.def")

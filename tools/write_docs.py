@@ -81,7 +81,9 @@ def main() -> int:
     else:
         renew()
     for text in missing:
-        print(f"no Chinese in tools/docs_site/zh or src/suanzi/_lang: {text!r}", file=sys.stderr)
+        print(
+            f"no Chinese in tools/docs_site/zh or src/suanzi/base/lang: {text!r}", file=sys.stderr
+        )
     return 1 if missing else 0
 
 

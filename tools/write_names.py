@@ -16,11 +16,11 @@ from enum import Enum
 from pathlib import Path
 
 import suanzi.ops
-from suanzi import interface
-from suanzi.dtypes import DTYPES
-from suanzi.interface.functions import by_name, doc, head
+from suanzi.base.dtypes import DTYPES
+from suanzi.faces import interface
+from suanzi.faces.interface.functions import by_name, doc, head
 from suanzi.promote.layers import NUMERIC_KINDS
-from suanzi.registry import FUNCTIONS
+from suanzi.promote.registry import FUNCTIONS
 from suanzi.standard import Interface
 
 FOLDER = Path(__file__).parent.parent / "src" / "suanzi"
@@ -127,7 +127,7 @@ def _stub() -> str:
             star = interface.printed.__all__ if node.names[0].name == "*" else ()
             modules[node.module] = [*modules.get(node.module, []), *own, *star]
     modules = {module: found for module, found in modules.items() if found}
-    modules["suanzi.interface.calling"].append("REQUIRED")
+    modules["suanzi.faces.interface.calling"].append("REQUIRED")
     lines = [
         "# ruff: noqa: E501",
         '"""The names of suanzi.interface; written by tools/write_names.py."""',

@@ -1,7 +1,7 @@
 """Store what the explorer shows of reports: ``python tools/write_site_data.py report.json ...``.
 
 Each report of ``suanzi check --backend NAME --json FILE`` and of ``suanzi accuracy --backend NAME
---json FILE`` becomes a small file of suanzi.site's data. What accuracy standards say of known
+--json FILE`` becomes a small file of suanzi.front.site's data. What accuracy standards say of known
 outputs, the other part of these data, ``python benchmarks/judge_criteria.py --write`` writes.
 """
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import records
-from suanzi.accuracy.report import from_dict, is_report
 from suanzi.conformance.reports.json import read
-from suanzi.site import DATA
-from suanzi.site.accuracy import stored
-from suanzi.site.conformance import condensed
+from suanzi.front.site import DATA
+from suanzi.front.site.accuracy import stored
+from suanzi.front.site.conformance import condensed
+from suanzi.validate.accuracy.report import from_dict, is_report
 
 
 def store(file: Path) -> Path:

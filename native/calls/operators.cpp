@@ -12,7 +12,7 @@
 
 #include "core/rounding.h"
 #include "kernels/by_level.h"
-#include "kernels/functions.h"
+#include "kernels/functions/functions.h"
 #include "loops/correct_rounding.h"
 #include "loops/function_tables.h"
 #include "loops/narrow_pairs.h"

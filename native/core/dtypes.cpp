@@ -16,7 +16,7 @@ PyObject* compare_dtypes(PyObject* a, PyObject* b, int how) {
   if (a == b || Py_TYPE(b) == the_type || b == Py_None) return PyBool_FromLong((a == b) == (how == Py_EQ));
   static PyObject* is_named = nullptr;
   if (!is_named) {
-    PyObject* module = PyImport_ImportModule("suanzi.dtypes");
+    PyObject* module = PyImport_ImportModule("suanzi.base.dtypes");
     if (!module) return nullptr;
     is_named = PyObject_GetAttrString(module, "is_named");
     Py_DECREF(module);
@@ -95,7 +95,7 @@ void init_dtypes(nb::module_& m) {
       .def(
           "__reduce__",
           [](const DtypeInfo& d) {
-            return nb::make_tuple(nb::module_::import_("suanzi.dtypes").attr("dtype"), nb::make_tuple(d.name));
+            return nb::make_tuple(nb::module_::import_("suanzi.base.dtypes").attr("dtype"), nb::make_tuple(d.name));
           },
           nb::sig("def __reduce__(self) -> tuple[object, ...]"));
   the_type = reinterpret_cast<PyTypeObject*>(cls.ptr());

@@ -7,7 +7,7 @@ namespace suanzi {
 
 // Sets a Python error of a class of suanzi.status.
 inline void set_status(const char* error, const char* message) {
-  nb::object found = nb::module_::import_("suanzi.status").attr(error);
+  nb::object found = nb::module_::import_("suanzi.base.status").attr(error);
   PyErr_SetString(found.ptr(), message);
 }
 

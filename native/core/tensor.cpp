@@ -92,7 +92,7 @@ PyTensor* allocate_object() {
 }
 
 PyObject* out_of_memory(Dtype dtype, int ndim, const std::int64_t* dims) {
-  nb::object error = nb::module_::import_("suanzi.status").attr("AllocFailed");
+  nb::object error = nb::module_::import_("suanzi.base.status").attr("AllocFailed");
   nb::list shape;
   for (int i = 0; i < ndim; ++i) {
     if (dims[i] < 0)  // a size that was too large to be counted

@@ -5,10 +5,10 @@
 // float16 is what rounding once gives, as float32 has more than twice the digits: the bits are the baseline's.
 #include "kernels/common.inc"
 
-#include "kernels/linear_algebra_products.h"
-#include "kernels/reduction.h"
+#include "kernels/linear_algebra/products.h"
+#include "kernels/reduction/reduction.h"
 
-#include "kernels/reduction_rows.inc"
+#include "kernels/reduction/rows.inc"
 
 namespace suanzi {
 

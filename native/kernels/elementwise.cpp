@@ -5,29 +5,29 @@
 #include "kernels/common.inc"
 
 #include "kernels/formats.inc"
-#include "kernels/magnitude.inc"
+#include "kernels/functions/magnitude.inc"
 
-#include "kernels/bfloat_neon.inc"
 #include "kernels/convert.inc"
+#include "kernels/vectors/bfloat_neon.inc"
 
 #include "kernels/transformation.inc"
 
-#include "kernels/arithmetic.inc"
+#include "kernels/arithmetic/arithmetic.inc"
 #include "kernels/query.inc"
 
 #define xsimd SUANZI_XSIMD  // one copy of the library per level, so that the linker cannot mix them
-#include "kernels/vectors.inc"
+#include "kernels/vectors/vectors.inc"
 
-#include "kernels/logarithm.inc"
+#include "kernels/functions/logarithm.inc"
 
-#include "kernels/exponential.inc"
+#include "kernels/functions/exponential.inc"
 
-#include "kernels/trigonometric.inc"
+#include "kernels/functions/trigonometric.inc"
 
-#include "kernels/power.inc"
+#include "kernels/functions/power.inc"
 #undef xsimd
 
-#include "kernels/arithmetic_half.inc"
-#include "kernels/creation_quantized.inc"
-#include "kernels/function_tables.inc"
-#include "kernels/table.inc"
+#include "kernels/arithmetic/arithmetic_half.inc"
+#include "kernels/creation/quantized.inc"
+#include "kernels/functions/function_tables.inc"
+#include "kernels/functions/table.inc"

@@ -6,7 +6,7 @@
 
 #include "kernels/signal.h"
 
-#include "kernels/vector_bytes.inc"
+#include "kernels/vectors/vector_bytes.inc"
 
 namespace suanzi {
 namespace {

@@ -1,7 +1,7 @@
 // native/loops/conversions.h: conversions between dtypes, as steps through buffers in the first-level cache.
 #pragma once
 
-#include "kernels/lanes.h"
+#include "kernels/vectors/lanes.h"
 
 namespace suanzi {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "kernels/by_level.h"
-#include "kernels/rounding.h"
+#include "kernels/functions/rounding.h"
 #include "loops/many_digits.h"
 
 namespace suanzi {

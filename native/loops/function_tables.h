@@ -4,7 +4,7 @@
 // the kernel makes the results of all of them, and from then on they are looked up: the bits are the kernel's own.
 #pragma once
 
-#include "kernels/function_tables.h"
+#include "kernels/functions/function_tables.h"
 #include "loops/elementwise.h"
 
 namespace suanzi {

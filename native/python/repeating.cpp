@@ -324,7 +324,8 @@ void init_repeating(nb::module_& m) {
   define(m,
          "def use_repeated(type: type, plans: dict[Any, KeptCall], domains: object, rules: object, number: type, "
          "other: Any, status: type, wrap: Any) -> None",
-         "Says what a kept call is found by, and what makes its result: see suanzi.torch.repeating.", use_repeated);
+         "Says what a kept call is found by, and what makes its result: see suanzi.runtimes.torch.repeating.",
+         use_repeated);
   define(m, "def repeated_symbol(name: str, key: str, function: Any) -> Any",
          "A method for a symbol of Python that tries first what was kept, and then a function.", repeated_symbol);
   define(m, "def facts(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]",

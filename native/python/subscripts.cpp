@@ -4,7 +4,7 @@
 // is left to Python functions.
 #include <cstring>
 
-#include "ops/transformation_views.h"
+#include "ops/transformation/views.h"
 #include "python/slots.h"
 
 namespace suanzi {

@@ -8,7 +8,7 @@
 
 #include "core/room.h"
 #include "core/status.h"
-#include "ops/transformation_views.h"
+#include "ops/transformation/views.h"
 #include "python/slots.h"
 
 namespace suanzi {
@@ -222,7 +222,7 @@ void init_tensor(nb::module_& m) {
   nb::class_<StorageHandle>(m, "Storage", nb::type_slots(storage_slots),
                             "Memory that tensors share; its elements are of one dtype.")
       .def_prop_ro(
-          "device", [](const StorageHandle&) { return nb::module_::import_("suanzi.device").attr("CPU"); },
+          "device", [](const StorageHandle&) { return nb::module_::import_("suanzi.base.device").attr("CPU"); },
           nb::sig("def device(self) -> Any"), "The device it is on.")
       .def_prop_ro(
           "dtype",

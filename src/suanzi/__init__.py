@@ -9,12 +9,11 @@ suanzi.bfloat16
 
 from typing import TYPE_CHECKING
 
-from suanzi import _array_api  # noqa: F401 - how lower layers load the array API
-from suanzi import _forking as _forking_  # noqa: F401 - a fork waits for imports
-from suanzi import subscripts as _subscripts  # noqa: F401 - what x[key] does
 from suanzi._core import VERSION as __version__
 from suanzi._core import Storage, get_num_threads, set_num_threads
-from suanzi.device import (
+from suanzi.base import forking as _forking  # noqa: F401 - a fork waits for imports
+from suanzi.base import forking as _forking_  # noqa: F401 - a fork waits for imports
+from suanzi.base.device import (
     Device,
     DeviceProvider,
     DeviceTensor,
@@ -23,29 +22,31 @@ from suanzi.device import (
     register_device,
     synchronize,
 )
-from suanzi.dtypes import *
-from suanzi.layout import Layout, LayoutType
-from suanzi.libraries.config import show_config
-from suanzi.libraries.fft import FFTNormMode
-from suanzi.libraries.providers import get_provider, set_provider
+from suanzi.base.dtypes import *
+from suanzi.base.layout import Layout, LayoutType
+from suanzi.base.status import *
+from suanzi.faces import loading  # noqa: F401 - how lower layers load the array API
+from suanzi.faces.rules import *
 from suanzi.ops import *
+from suanzi.ops import subscripts as _subscripts  # noqa: F401 - what x[key] does
+from suanzi.ops.calling.differences import DifferenceWarning, difference_warnings
+from suanzi.ops.calling.domains import domain_errors
+from suanzi.ops.calling.recording import record
+from suanzi.ops.calling.rounding import get_rounding, rounding, set_rounding
+from suanzi.ops.libraries.config import show_config
+from suanzi.ops.libraries.fft import FFTNormMode
+from suanzi.ops.libraries.providers import get_provider, set_provider
 from suanzi.ops.openvino import convert_promote_types
+from suanzi.ops.quantized import dequantize, quantize
 from suanzi.ops.reduction_modes import ReduceFunction
-from suanzi.quantized import dequantize, quantize
-from suanzi.resolve.differences import DifferenceWarning, difference_warnings
-from suanzi.resolve.domains import domain_errors
-from suanzi.resolve.recording import record
-from suanzi.resolve.rounding import get_rounding, rounding, set_rounding
-from suanzi.rules import *
-from suanzi.saving import load, save
-from suanzi.sparse.forms import dispatch as _dispatch  # noqa: F401 - what operators do there
-from suanzi.sparse.making import from_pydata_sparse, from_scipy, to_sparse
-from suanzi.sparse.tensor import SparseTensor
-from suanzi.status import *
+from suanzi.ops.sparse import dispatch as _dispatch  # noqa: F401 - what operators do there
 from suanzi.tensors import in_place as _in_place  # noqa: F401 - what x += y refuses
 from suanzi.tensors.exchange import from_dlpack
 from suanzi.tensors.make import tensor
 from suanzi.tensors.print_options import get_printoptions, printoptions, set_printoptions
+from suanzi.tensors.saving import load, save
+from suanzi.tensors.sparse.making import from_pydata_sparse, from_scipy, to_sparse
+from suanzi.tensors.sparse.tensor import SparseTensor
 from suanzi.tensors.tensor import Tensor
 
 # Written by tools/write_names.py.
@@ -89,28 +90,28 @@ __all__ = [
 
 
 if TYPE_CHECKING:  # what is loaded on first use; a misspelt name is an error
-    from suanzi import array_api as array_api
     from suanzi import conformance as conformance
-    from suanzi import interface as interface
-    from suanzi import mindspore as mindspore
-    from suanzi import nn as nn
-    from suanzi import npy as npy
     from suanzi import port as port
-    from suanzi import rules as rules
-    from suanzi import safetensors as safetensors
     from suanzi import truth as truth
-    from suanzi.judgement import assert_right as assert_right
-    from suanzi.judgement import judge as judge
-    from suanzi.judgement.testing import judged as judged
+    from suanzi.faces import array_api as array_api
+    from suanzi.faces import interface as interface
+    from suanzi.faces import rules as rules
+    from suanzi.ops import nn as nn
+    from suanzi.promote import mindspore as mindspore
+    from suanzi.tensors import npy as npy
+    from suanzi.tensors import safetensors as safetensors
+    from suanzi.validate.judge import assert_right as assert_right
+    from suanzi.validate.judge import judge as judge
+    from suanzi.validate.judge.testing import judged as judged
 else:
 
     def __getattr__(name: str) -> object:
-        from suanzi._attributes import find
+        from suanzi.front.attributes import find
 
         return find(name, __dir__)
 
 
 def __dir__() -> list[str]:
-    from suanzi._attributes import shown
+    from suanzi.front.attributes import shown
 
     return shown(globals())

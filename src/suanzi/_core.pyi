@@ -384,7 +384,7 @@ class KeptCall:
 
 def use_repeated(type: type, plans: dict[Any, KeptCall], domains: object, rules: object, number: type, other: Any, status: type, wrap: Any) -> None:
     """
-    Says what a kept call is found by, and what makes its result: see suanzi.torch.repeating.
+    Says what a kept call is found by, and what makes its result: see suanzi.runtimes.torch.repeating.
     """
 
 def repeated_symbol(name: str, key: str, function: Any) -> Any:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import suanzi as sz
-from suanzi import interface
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data, Unsupported
+from suanzi.faces import interface
 
 
 class WrapsByCopying(Adapter):

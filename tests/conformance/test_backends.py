@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.running.backends import backend
 from suanzi.conformance.running.process import Backend
-from suanzi.status import InvalidArgument
 
 
 def test_suanzi_has_two_names() -> None:

@@ -24,8 +24,8 @@ from suanzi.conformance.running.process import Local, Unanswered
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
 from suanzi.conformance.subjects.wire import Data
-from suanzi.errata import errata
 from suanzi.standard import interfaces
+from suanzi.standard.errata import errata
 
 FLOORS = {
     "normative": 1500,

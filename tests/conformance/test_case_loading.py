@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import filters, wanted_cases, work_of
-from suanzi.status import InvalidArgument
 
 SEVERAL = """
 import sys

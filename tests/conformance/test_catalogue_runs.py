@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from suanzi.cli.terminal import plain_parts
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import check, filters
 from suanzi.conformance.judging.verdict import Answer, verdict
@@ -18,7 +18,7 @@ from suanzi.conformance.model.results import Run
 from suanzi.conformance.nn._calls import Call
 from suanzi.conformance.reports import html, json, junit
 from suanzi.conformance.reports.summary import parts
-from suanzi.status import InvalidArgument
+from suanzi.front.cli.terminal import plain_parts
 
 OPS = list(members("nn"))
 

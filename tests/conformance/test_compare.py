@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from helpers import made_runs
 from helpers.made_runs import SUBJECT, result, run
 from suanzi import InvalidArgument
-from suanzi.cli.terminal import plain_parts
 from suanzi.conformance.model.results import Result
 from suanzi.conformance.reports.compare import Comparison, compare
+from suanzi.front.cli.terminal import plain_parts
 
 
 def kinds(before: Result | None, after: Result | None) -> list[str]:

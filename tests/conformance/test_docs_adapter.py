@@ -102,7 +102,7 @@ def shell(folder: Path, command: str, **settings: str) -> subprocess.CompletedPr
 
 def suanzi(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the page with the program of this environment."""
-    return shell(folder, command.replace("suanzi ", f"{sys.executable} -m suanzi.cli ", 1))
+    return shell(folder, command.replace("suanzi ", f"{sys.executable} -m suanzi ", 1))
 
 
 def test_the_first_command(folder: Path) -> None:

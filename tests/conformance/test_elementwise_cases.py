@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.cases._elementwise import stretched
 from suanzi.conformance.cases.arithmetic import exact_product, exact_quotient
@@ -17,9 +18,8 @@ from suanzi.conformance.model.data import tensor, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, add, mul, real, rounded
 from suanzi.conformance.truth.bounds import bound
 from suanzi.conformance.truth.functions import FUNCTIONS, as_real, magnitude, mp, number
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 CLAUSES = tuple(f"7.2.{n}." for n in range(4, 13))
 OPS = [name for name, facts in interfaces().items() if facts.clause.startswith(CLAUSES)]

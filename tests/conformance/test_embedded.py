@@ -12,7 +12,8 @@ from random import Random
 import pytest
 
 from helpers.kit import assert_reason, one_of_each_kind
-from suanzi import _core, dtypes
+from suanzi import _core
+from suanzi.base import dtypes
 from suanzi.conformance.cases import Wanted, cases, dtypes_of
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import GROUPS, Case

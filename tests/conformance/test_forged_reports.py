@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.model.blocks import unpacked
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations
 from suanzi.conformance.reports import json as reports
-from suanzi.status import InvalidArgument
+from suanzi.front.cli import main
 
 Report = dict[str, Any]
 SUBJECT = {

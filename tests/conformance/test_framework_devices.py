@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.cases import cases
 from suanzi.conformance.check import check
 from suanzi.conformance.model.results import Result
@@ -19,8 +19,8 @@ from suanzi.conformance.running.process import Backend
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.conformance.running.run import facts_of
 from suanzi.conformance.subjects import wire
+from suanzi.front.cli import main
 from suanzi.promote.live import NotInstalled, live
-from suanzi.status import InvalidArgument
 
 SUBJECTS = Path(wire.__file__).parent
 

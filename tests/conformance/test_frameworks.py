@@ -193,8 +193,8 @@ def _matrix() -> Any:
 
 
 def _refusal() -> Any:
+    from suanzi.base.status import Status
     from suanzi.conformance.model.case import Refused
-    from suanzi.status import Status
 
     return Refused(Status.TYPE_MISMATCH)
 

@@ -6,11 +6,11 @@ import subprocess
 import pytest
 
 from helpers.c_compiler import HEADER, compiler
+from suanzi.base.status import InvalidArgument, Status
 from suanzi.conformance import header_words
 from suanzi.conformance.header import defaults, header, write
 from suanzi.standard import interfaces
 from suanzi.standard.prototypes import as_printed, enumerations, prototype, prototypes
-from suanzi.status import InvalidArgument, Status
 
 LENGTHS_OF_C = {"expand": ["shape_len"], "flip": ["axis_len"], "meshgrid": ["len"]}
 

@@ -11,7 +11,7 @@ from suanzi.conformance.reports.readings import followed, settle
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
-from suanzi.errata import errata
+from suanzi.standard.errata import errata
 
 FEW = Wanted(
     frozenset({"plain", "broadcast", "special", "status", "example"}),

@@ -17,8 +17,8 @@ from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.members import members
 from suanzi.conformance.reports import deviations
 from suanzi.conformance.reports.deviations import Deviation, packaged
-from suanzi.errata import errata
 from suanzi.standard import interfaces
+from suanzi.standard.errata import errata
 
 FILES = sorted((Path(deviations.__file__).parent / "deviations").glob("*.toml"))
 EVERY = [(file.stem, one) for file in FILES for one in packaged(file.stem)]

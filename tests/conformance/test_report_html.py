@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from helpers import made_runs
 from helpers.made_runs import SUBJECT, of_all, result, run
 from helpers.pages import Page
-from suanzi._text import clean, without_tricks
+from suanzi.base.text import clean, without_tricks
 from suanzi.conformance.model.results import OUTCOMES, Result, Run
 from suanzi.conformance.reports import html as report_html
 from suanzi.standard import interfaces

@@ -15,6 +15,7 @@ import pytest
 
 from helpers.c_compiler import HEADER, build, compiler
 from helpers.numpys import needs_numpy_2
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.verdict import verdict
 from suanzi.conformance.model.case import Case
@@ -26,7 +27,6 @@ from suanzi.conformance.running.process import Backend, Facts, Subject, Unanswer
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.promote.live import NotInstalled
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 PRINTED = Check("only the kit knows", {})
 SOME = "add pad gather where sign concat".split()

@@ -256,7 +256,7 @@ def test_a_line_without_end_fills_no_memory(
 def test_nobody_outlives_a_run_that_is_killed(tmp_path: Path, jobs: int) -> None:
     """A call that never ends, in a process whose parent is killed: nobody would end it."""
     command = [
-        sys.executable, "-m", "suanzi.cli", "check", "--backend", "rude_subjects:NeverEnds",
+        sys.executable, "-m", "suanzi", "check", "--backend", "rude_subjects:NeverEnds",
         "--op", "add,sub", "--dtype", "int8", "--group", "plain", "--jobs", str(jobs),
         "--timeout", "3000",
     ]  # fmt: skip

@@ -3,11 +3,11 @@
 import pytest
 
 from helpers.c_compiler import build
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.check import check
 from suanzi.conformance.reports.levels import levels, standings
 from suanzi.conformance.reports.summary import Line, count_line, summary
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
 
 RANK = """
 Status op_rank(const Tensor input, int *rank) {

@@ -10,7 +10,6 @@ import jsonschema
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
 from suanzi.conformance.check import check
 from suanzi.conformance.model.results import Result, Run
 from suanzi.conformance.reports import deviations
@@ -19,6 +18,7 @@ from suanzi.conformance.reports.json import schema, to_data, to_json
 from suanzi.conformance.reports.levels import levels
 from suanzi.conformance.reports.readings import settle
 from suanzi.conformance.shards import Shard, hash_of, merge
+from suanzi.front.cli import main
 from suanzi.standard import interfaces
 
 ASKED = ["--quick", "--op", "rint,add,trunc,mul", "--dtype", "float16,int8", "--jobs", "1"]

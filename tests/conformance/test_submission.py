@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from suanzi import InvalidArgument
-from suanzi.cli import main
 from suanzi.conformance import submission
 from suanzi.conformance.check import Progress
 from suanzi.conformance.reports import json as report_json
 from suanzi.conformance.submission import submit, verify, write_manifest
+from suanzi.front.cli import main
 
 OPS = ["rint", "squeeze", "lu"]
 GROUPS = ["plain", "empty", "status", "special"]
@@ -242,7 +242,7 @@ def test_verify_shows_progress_where_a_person_looks(folder: Path) -> None:
 
     leader, follower = pty.openpty()
     done = subprocess.Popen(
-        [sys.executable, "-m", "suanzi.cli", "verify", str(folder)], stdout=subprocess.PIPE,
+        [sys.executable, "-m", "suanzi", "verify", str(folder)], stdout=subprocess.PIPE,
         stderr=follower, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
     )  # fmt: skip
     os.close(follower)
@@ -260,6 +260,6 @@ def test_verify_shows_progress_where_a_person_looks(folder: Path) -> None:
     assert b"6/6" in seen
     assert b"6/6" not in out
     plain = subprocess.run(
-        [sys.executable, "-m", "suanzi.cli", "verify", str(folder)], capture_output=True
+        [sys.executable, "-m", "suanzi", "verify", str(folder)], capture_output=True
     )
     assert (plain.stdout, plain.stderr) == (out, b"")

@@ -45,7 +45,7 @@ WRONG = {
 
 def make(*settings):
     """Run make as somebody does who has suanzi installed: it writes the header, too."""
-    command = ["make", "-C", str(VENDOR), f"SUANZI={sys.executable} -m suanzi.cli", *settings]
+    command = ["make", "-C", str(VENDOR), f"SUANZI={sys.executable} -m suanzi", *settings]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from suanzi.base.status import Status
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.status import Status
 
 ONE = (Output("float32", (1,), (real(1.0),)),)
 NO = Refused(Status.TYPE_MISMATCH, instead=ONE, others=(Status.INVALID_ARGUMENT,))

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases.frozen import case_of, line_of
 from suanzi.conformance.judging.verdict import Answer, verdict
 from suanzi.conformance.model.basis import why
 from suanzi.conformance.model.case import Case, Check, Either, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import real
-from suanzi.status import Status
 
 TIES = Either(
     "E86",

@@ -14,7 +14,7 @@ def on_blocks(size: Any) -> Callable[[Any], Any]:
     """Return what cuts arrays and tensors into blocks; sizes are for the first axes, then 2."""
 
     def made(x: Any) -> Any:
-        from suanzi import cluster
+        from suanzi.runtimes import cluster
 
         wanted = (*size, *(2,) * x.ndim)[: x.ndim] if isinstance(size, tuple) else size
         with cluster.blocks(wanted):

@@ -1,4 +1,4 @@
-"""The device that tests/devices uses: SUANZI_DEVICE, or PyTorch's CPU; and whether kernels run."""
+"""The device of tests/runtimes/torch: SUANZI_DEVICE, or PyTorch's CPU; and whether kernels run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import pytest
 
 DEVICE = os.environ.get("SUANZI_DEVICE", "torch:cpu")
-"""SUANZI_DEVICE=cuda SUANZI_TRITON=1 pytest tests/devices runs on a GPU, kernels compiled."""
+"""With SUANZI_DEVICE=cuda SUANZI_TRITON=1 the tests run on a GPU, kernels compiled."""
 KIND = DEVICE.removeprefix("torch:").partition(":")[0]
 HAS_KERNELS = KIND == "cuda" or os.environ.get("TRITON_INTERPRET") == "1"
 WHY_NOT = "TRITON_INTERPRET=1 runs kernels without a GPU, SUANZI_DEVICE=cuda on one"

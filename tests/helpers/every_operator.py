@@ -1,7 +1,7 @@
 """The operators of the standard and of models by key; catalogues that single tests load are not."""
 
-from suanzi.registry import REGISTRY as LOADED
-from suanzi.registry import function
+from suanzi.promote.registry import REGISTRY as LOADED
+from suanzi.promote.registry import function
 from suanzi.standard.catalogues import STANDARD, catalogue
 
 __all__ = ["REGISTRY", "function"]

@@ -17,11 +17,11 @@ import pytest
 import suanzi as sz
 from helpers.ulp import assert_within
 from suanzi import _core
-from suanzi.accuracy.errors import judged, settle
-from suanzi.accuracy.functions import FUNCTIONS as MEASURED
 from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.truth.functions import FUNCTIONS, INF, NAN, Function, Truth
 from suanzi.tensors.exchange import from_numpy, numpy_dtype
+from suanzi.validate.accuracy.errors import judged, settle
+from suanzi.validate.accuracy.functions import FUNCTIONS as MEASURED
 
 Array = np.ndarray[Any, Any]
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import suanzi as sz
 from helpers.every_operator import REGISTRY, function
 from helpers.valid_calls import valid
-from suanzi import _core, interface
+from suanzi import _core
 from suanzi.conformance.subjects.suanzi_adapter import function_of
+from suanzi.faces import interface
 
 MALLOC, BLOCKS = 48 << 10, 400
 """Bytes of malloc and blocks of Python that calls may leave: what is cached, not what leaks."""

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import suanzi as sz
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.subjects.kernel_tensors import Suanzi
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement import CaseResult, Verdict
-from suanzi.registry import function
+from suanzi.promote.registry import function
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
+from suanzi.validate.judge import CaseResult, Verdict
 
 CASES = 10
 """From so many cases an operator is right, in each of its dtypes."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, lru_cache
 
+from suanzi.base.dtypes import dtype
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case
-from suanzi.dtypes import dtype
-from suanzi.errata import errata
 from suanzi.standard import interfaces
+from suanzi.standard.errata import errata
 
 
 @lru_cache(128)

@@ -63,7 +63,7 @@ def outcome(name: str, arguments: dict[str, Any], room: float, full: bool = Fals
         said = "an end without a word"
         try:
             import suanzi as sz
-            from suanzi.registry import function
+            from suanzi.promote.registry import function
 
             if full:
                 wait_for_threads()
@@ -109,7 +109,7 @@ def main() -> None:
     temperature, n, rooms, names = sys.argv[1:]
     from helpers.memory_cases import regular
     from helpers.model_memory_cases import model_calls
-    from suanzi.registry import function
+    from suanzi.promote.registry import function
 
     def made(size: int) -> dict[str, dict[str, Any]]:
         return {**regular(size), **model_calls(size)}

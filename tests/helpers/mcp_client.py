@@ -23,7 +23,7 @@ class Client:
     """A server of its own, initialized."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "suanzi.cli", "mcp"]
+        command = [sys.executable, "-m", "suanzi", "mcp"]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

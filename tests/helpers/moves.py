@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import suanzi as sz
 from helpers.every_operator import REGISTRY, function
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.standard import interface
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 import suanzi as sz
 import suanzi.nn
-from suanzi.registry import FUNCTIONS, REGISTRY
+from suanzi.promote.registry import FUNCTIONS, REGISTRY
 
 MANY = 2**40
 SHAPES = [(MANY, 0), (0, MANY), (MANY, 0, 3), (MANY, 3, 0), (MANY, 2, 0, 0), (0, MANY, MANY)]

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import suanzi as sz
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,9 @@ from cyclopts import App
 from jinja2 import Environment, nodes
 
 import suanzi
-from suanzi._lang import MARK
-from suanzi.cli import app
-from suanzi.cli.helping import paragraph
+from suanzi.base.lang import MARK
+from suanzi.front.cli import app
+from suanzi.front.cli.helping import paragraph
 
 HOME = Path(suanzi.__file__).parent
 ANY = "{}"

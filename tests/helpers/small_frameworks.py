@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suanzi.port import run_program
-from suanzi.port.calls import Calls
+from suanzi.recording.calls import Calls
 
 TENSOR = """
 RANK = ["bool", "int32", "int64", "float16", "float32", "float64"]

@@ -18,7 +18,8 @@ import numpy as np
 
 import suanzi as sz
 from helpers.c_compiler import build
-from suanzi import interface
+from suanzi.base.dtypes import DTYPES
+from suanzi.base.layout import LayoutType
 from suanzi.conformance.header import defaults
 from suanzi.conformance.subjects.c_arguments import c_type
 from suanzi.conformance.subjects.c_memory import (
@@ -31,8 +32,7 @@ from suanzi.conformance.subjects.c_memory import (
 )
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, create, read
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.dtypes import DTYPES
-from suanzi.layout import LayoutType
+from suanzi.faces import interface
 from suanzi.standard.prototypes import enumerations, prototype, prototypes
 
 SUBJECT = "SUANZI_IN_C_SUBJECT"

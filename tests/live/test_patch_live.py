@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.front.cli import main
 
 PYTHON = os.environ.get("SUANZI_PYTHON_TORCH")
 FILES = {

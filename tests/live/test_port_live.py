@@ -198,7 +198,7 @@ def test_ctrl_c_keeps_what_was_found(tmp_path: Path) -> None:
         f"open({str(tmp_path / 'begun')!r}, 'w').close()\n"
         "time.sleep(100)\n"
     )
-    command = [sys.executable, "-m", "suanzi.cli", "port", str(program), "--to", "cann"]
+    command = [sys.executable, "-m", "suanzi", "port", str(program), "--to", "cann"]
     command += ["--python", PYTHON] if PYTHON else []
     restored = "import signal, os, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
     run = f"{restored}; from suanzi.cli import main; sys.exit(main({command[3:]!r}))"

@@ -179,7 +179,7 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 import suanzi as sz
 from suanzi import _core
-from suanzi.libraries import providers
+from suanzi.ops.libraries import providers
 asked = []
 blas, lapack = cython_blas.__pyx_capi__, cython_lapack.__pyx_capi__
 def load():

@@ -22,9 +22,9 @@ from helpers.judged import (
     judged,
     right_cases,
 )
-from suanzi.judgement.arguments import dtypes_known
-from suanzi.registry import function
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
+from suanzi.promote.registry import function
+from suanzi.validate.judge.arguments import dtypes_known
 
 TOGETHER = 1
 JUDGED = [key for key in OPERATORS if key not in REFUSED]

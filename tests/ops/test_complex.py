@@ -12,7 +12,7 @@ import suanzi as sz
 from helpers.functions import every_level, threads
 from helpers.moves import laid_out, raw, tensors
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 
 MADE_OF = {sz.float16: sz.complex32, sz.float32: sz.complex64, sz.float64: sz.complex128}
 COMPLEX = list(MADE_OF.values())

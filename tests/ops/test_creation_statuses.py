@@ -11,7 +11,7 @@ import pytest
 
 import suanzi as sz
 from helpers import moves
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 
 CREATION = """create_tensor wrap_tensor zeros full empty contiguous rand_uniform rand_normal
     rand_bernoulli multinomial randperm range linspace duplicate diag destroy""".split()

@@ -13,7 +13,7 @@ import suanzi as sz
 from helpers.functions import every_level, same_bits, threads
 from helpers.moves import raw
 from suanzi.conformance.truth.interpolation import terms
-from suanzi.registry import FLOATS
+from suanzi.promote.registry import FLOATS
 
 Array = np.ndarray[Any, Any]
 LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}

@@ -11,7 +11,7 @@ import pytest
 import suanzi as sz
 from helpers.moves import destroyed, refused
 from helpers.numpys import MOST_AXES
-from suanzi.libraries import lapack
+from suanzi.ops.libraries import lapack
 
 GOOD = sz.tensor([[2.0, 1], [1, 3]])
 SIDES = sz.tensor([1.0, 2])

@@ -11,7 +11,7 @@ import pytest
 import suanzi as sz
 from helpers.matrices import sample
 from suanzi import _core
-from suanzi.registry import INTEGERS
+from suanzi.promote.registry import INTEGERS
 
 LARGE = [((70, 45), (45, 33)), ((3, 40, 41), (41, 42)), ((300, 20), (20, 600)), ((17, 300), (300,)),
          ((300,), (300, 17)), ((9, 33, 40), (9, 40, 35)), ((1, 5000), (5000, 1)),

@@ -11,8 +11,8 @@ import pytest
 import suanzi as sz
 from helpers.matrices import sample
 from suanzi import _core
-from suanzi.libraries import blas
-from suanzi.registry import COMPLEX, NUMBERS
+from suanzi.ops.libraries import blas
+from suanzi.promote.registry import COMPLEX, NUMBERS
 
 SHAPES = [((4, 4), (4, 4)), ((31, 17), (17, 29)), ((3, 100000), (100000,)), ((200000,), (200000,)),
           ((600,), (600, 1500)), ((70, 33), (33, 5))]  # fmt: skip

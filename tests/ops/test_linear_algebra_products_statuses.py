@@ -10,8 +10,8 @@ import pytest
 import suanzi as sz
 from helpers.moves import refused
 from suanzi import _core
+from suanzi.base.status import WrongObject
 from suanzi.standard import interface
-from suanzi.status import WrongObject
 
 # The axes of each operand; those of one letter have one size.
 AXES = {

@@ -9,7 +9,7 @@ import pytest
 
 import suanzi as sz
 from helpers.matrices import OWN, random
-from suanzi.registry import COMPLEX
+from suanzi.promote.registry import COMPLEX
 
 
 def sample(shape: tuple[int, ...], dt: sz.DType) -> Any:

@@ -11,7 +11,7 @@ import pytest
 import suanzi as sz
 from helpers.fourier_sums import assert_close, dft, extended, scale
 from helpers.functions import same_bits
-from suanzi.libraries import fft
+from suanzi.ops.libraries import fft
 
 SHAPE = (4, 6, 8)
 MODES = list(sz.FFTNormMode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import stat
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import support as lists
 from suanzi.port.asking import Asked
 
@@ -21,7 +22,7 @@ BLOCK = Path(__file__).parents[2] / "examples" / "port" / "block.jsonl"
 @pytest.fixture
 def python(tmp_path: Path) -> Iterator[str]:
     """An interpreter whose Paddle lost bfloat16 in multiply, won it in add, and lacks erf."""
-    text = LIST.replace("paddle 3.2.2", "paddle 9.9")
+    text = LIST.replace("paddle 3.3.1", "paddle 9.9")
     lines = [line for line in text.splitlines() if not line.startswith("erf ")]
     for i, line in enumerate(lines):
         if line.startswith("multiply "):
@@ -52,7 +53,7 @@ def test_what_differs_is_said(
     ]  # fmt: skip
     assert "float32" in found["differences"][1]["gone"]
     assert main(["live", "paddle", "--dtypes", "--python", python]) == 1
-    assert "3 differ from the list of suanzi (paddle 3.2.2" in capsys.readouterr().out
+    assert "3 differ from the list of suanzi (paddle 3.3.1" in capsys.readouterr().out
 
 
 def test_a_list_of_ones_own_is_what_port_goes_by(
@@ -90,3 +91,11 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_the_list_of_suanzi_against_itself() -> None:
     assert Asked("paddle", LIST).differences == []
     assert "none differ from" in str(Asked("paddle", LIST))
+
+
+def test_what_takes_a_shape_is_not_asked() -> None:
+    """Paddle's `ones` of a tensor would take it for a shape; its dtypes are those of shapes."""
+    asker = Path(lists.__file__).parent / "recorders" / "ask_dtypes.py"
+    names = {name for name, *_ in runpy.run_path(str(asker))["rows"]("paddle")}
+    assert {"add", "softmax", "one_hot", "erfinv"} <= names
+    assert not {"ones", "zeros", "full", "rand"} & names

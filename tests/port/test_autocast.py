@@ -10,9 +10,9 @@ import pytest
 
 import suanzi as sz
 from suanzi.port import autocast
-from suanzi.port.calls import from_records
 from suanzi.port.judged import Judged
 from suanzi.port.passes import judge_calls
+from suanzi.recording.calls import from_records
 
 FILES = sorted(path.stem for path in Path(autocast.__file__).parent.glob("autocasts/*.txt"))
 CUDA = {"autocast": ["cuda", "bfloat16"]}

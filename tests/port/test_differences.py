@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import judge
 from suanzi.port.differences import Asked, differences, questions
+from suanzi.port.probes import ask_differences as asker
 from suanzi.port.readers.logs import from_log
-from suanzi.port.recorders import ask_differences as asker
 
 TARGETS = ["paddle", "mindspore", "jax", "openvino", "torch_npu", "cann"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import judge
-from suanzi.port.calls import Calls
 from suanzi.port.readers.dumps import read_exported
+from suanzi.recording.calls import Calls
 
 
 class Tensor:

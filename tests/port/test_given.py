@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from suanzi.dtypes import float16
+from suanzi.base.dtypes import float16
+from suanzi.base.status import InvalidArgument
 from suanzi.port import Call, Calls, Report, judge
-from suanzi.port.calls import Taken, Where, from_records
 from suanzi.promote.operands import Operand, Role
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Taken, Where, from_records
 
 SCALE, NUMBER = Operand(Role.ZERO_DIM, float16), Operand(Role.NUMBER, kind="float")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from suanzi.cli import main
-from suanzi.port.calls import FORMAT
+from suanzi.front.cli import main
+from suanzi.recording.calls import FORMAT
 
 TRICKS = "\x1b[31m\x9b2J\u202e</td><script>alert(1)</script>"
 HEAD = {"format": FORMAT, "framework": "torch", "version": f"2{TRICKS}"}

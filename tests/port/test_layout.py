@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helpers.small_frameworks import frameworks, recorded
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import judge, read_calls
 from suanzi.port.layout import called_by
 

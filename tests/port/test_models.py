@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
+from suanzi.base.status import InvalidArgument
+from suanzi.front.cli import main
 from suanzi.port.models import onnx_files
 from suanzi.port.models.graph import Edge, Graph, audit, in_torch, judge_graph
 from suanzi.port.models.onnx_model import fix_onnx
@@ -23,7 +24,6 @@ from suanzi.port.models.openvino_ir import read_openvino
 from suanzi.port.operators import known
 from suanzi.port.report import targets
 from suanzi.promote.live import NotInstalled
-from suanzi.status import InvalidArgument
 
 ROOT = Path(__file__).parents[2]
 MODEL = ROOT / "examples" / "port" / "scaled.xml"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from helpers.pages import Page
-from suanzi.dtypes import bfloat16, float16, float32, int64
+from suanzi.base.dtypes import bfloat16, float16, float32, int64
 from suanzi.port import Call, Calls, Report, judge, read_calls
-from suanzi.port.calls import Taken, Where
 from suanzi.promote.operands import Operand, Role
+from suanzi.recording.calls import Taken, Where
 
 ROOT = Path(__file__).parents[2]
 VECTOR, SCALE = Operand(Role.TENSOR, float16), Operand(Role.ZERO_DIM, float32)

@@ -8,12 +8,12 @@ import pytest
 
 import suanzi as sz
 from helpers.standard_operators import REGISTRY
-from suanzi.port.calls import Calls, from_records
 from suanzi.port.judged import Judged
 from suanzi.port.operators import known
 from suanzi.port.passes import judge_calls
-from suanzi.port.recorders import recording
 from suanzi.promote.operators import OPERATORS, OUTSIDE
+from suanzi.recording.calls import Calls, from_records
+from suanzi.recording.recorders import recording
 
 
 def arg(text: Any) -> Any:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from suanzi.cli import main
+from suanzi.base.status import InvalidArgument
+from suanzi.front.cli import main
 from suanzi.port import judge
-from suanzi.port.calls import Calls, from_records
 from suanzi.port.patch import Patch, make_patch
 from suanzi.port.report import Report
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Calls, from_records
 
 HEAD = {"format": "suanzi-calls/1", "framework": "torch", "version": "0"}
 F16, F32, Z32 = {"dtype": "float16"}, {"dtype": "float32"}, {"dtype": "float32", "zero_dim": True}

@@ -11,11 +11,11 @@ import pytest
 import suanzi as sz
 from helpers.small_frameworks import frameworks, recorded
 from suanzi.port import judge, run_program
-from suanzi.port.calls import Call, Taken
 from suanzi.port.operators import FRAMEWORKS, known, plain_name
-from suanzi.port.recorders import recording
 from suanzi.port.report import targets, usual_targets
 from suanzi.port.running import trace
+from suanzi.recording.calls import Call, Taken
+from suanzi.recording.recorders import recording
 
 __all__ = ["frameworks"]  # a fixture
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from helpers.small_frameworks import frameworks, recorded
-from suanzi.cli import main
+from suanzi.base.status import InvalidArgument
+from suanzi.front.cli import main
 from suanzi.port import Calls, judge, read_calls, run_program
-from suanzi.port.calls import from_records, read_processes
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import from_records, read_processes
 
 __all__ = ["frameworks"]  # a fixture
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import judge
 from suanzi.port.readers.dumps import read_msprobe
 from suanzi.port.readers.logs import from_log

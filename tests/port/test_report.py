@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import Report, judge, read_calls, run_program, trace
 from suanzi.port.report import to_sarif
 from suanzi.promote.live import NotInstalled

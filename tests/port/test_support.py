@@ -10,7 +10,7 @@ import pytest
 import suanzi as sz
 from aclnn.checks import Sources, checks
 from aclnn.documents import documented
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import available, judge
 from suanzi.port.readers.logs import from_log
 from suanzi.port.support import COLUMNS, support

@@ -9,9 +9,9 @@ import pytest
 
 import suanzi as sz
 from suanzi.port import judge, read_calls
-from suanzi.port.calls import Calls, from_records
 from suanzi.port.tabulated import rows
 from suanzi.promote import results as tables
+from suanzi.recording.calls import Calls, from_records
 
 ROOT = Path(__file__).parents[2]
 # Each was seen in the live frameworks: what becomes of the values of the line.

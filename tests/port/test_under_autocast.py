@@ -7,7 +7,7 @@ import json
 import pytest
 
 import suanzi as sz
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.port import autocast, explain_autocast
 from suanzi.port.under_autocast import Row
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suanzi.cli import main
+from suanzi.base.status import InvalidArgument
+from suanzi.front.cli import main
 from suanzi.port import judge
-from suanzi.port.calls import Calls, from_records, read_processes
-from suanzi.port.recorders import values
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Calls, from_records, read_processes
+from suanzi.recording.recorders import values
 
 HEAD = {"format": "suanzi-calls/1", "framework": "torch", "version": "0"}
 NOTHING = [0, 0, 0, 0]

@@ -200,8 +200,8 @@ assert not heavy & set(sys.modules), heavy & set(sys.modules)
 from suanzi.promote import library
 assert not library.loaded, library.loaded
 suanzi.tensor([1.5])  # what shows it waits until somebody looks
-shows = {"suanzi._html", "suanzi.tensors.printing", "suanzi.tensors.html", "jinja2", "rich",
-         "suanzi.tensors.numerals", "suanzi.cli.catalogue"}
+shows = {"suanzi.base.html", "suanzi.tensors.printing", "suanzi.tensors.html", "jinja2", "rich",
+         "suanzi.tensors.numerals", "suanzi.front.cli.catalogue"}
 assert not shows & set(sys.modules), shows & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True)

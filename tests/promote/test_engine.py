@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import suanzi as sz
 from helpers.numpys import needs_numpy_2
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.promote.operators import OPERATORS, OperatorClass, operator
 
 ALL_RULES = [*sz.rule_sets(), "openvino+unsafe", "openvino+unsafe+scalar", "openvino+scalar"]

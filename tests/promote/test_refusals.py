@@ -12,7 +12,7 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.promote import fixes, questions
 
 FLOATS, INTEGERS = sz.tensor([1.0]), sz.tensor([1], sz.uint16)
@@ -150,7 +150,7 @@ def test_a_refusal_says_which_operator_was_called() -> None:
 
 
 def test_names_that_are_no_dtype_are_looked_for_when_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    from suanzi import dtypes
+    from suanzi.base import dtypes
 
     asked: list[Any] = []
     monkeypatch.setattr(dtypes, "nearest", lambda *words: asked.append(words) or " Near.")
@@ -203,7 +203,7 @@ def test_shapes_are_refused_by_the_core_as_by_python(
 def test_an_error_of_shapes_keeps_no_tensor_and_is_written_when_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from suanzi.resolve import elementwise
+    from suanzi.ops.calling import elementwise
 
     sz.add(sz.zeros((2, 3)), sz.zeros((3,)))  # the first call of a process fills the core's cell
     gc.collect()

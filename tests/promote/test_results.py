@@ -11,7 +11,7 @@ import pytest
 
 import suanzi as sz
 from helpers.numpys import needs_numpy_2
-from suanzi.cli import main
+from suanzi.front.cli import main
 from suanzi.promote.live_results import ask_results
 from suanzi.promote.operators import OUTSIDE
 from suanzi.promote.results import FOLDER, results

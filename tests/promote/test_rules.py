@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import suanzi as sz
+from suanzi.base.files import LONGEST_TEXT
 from suanzi.promote.layers import Gate
 from suanzi.promote.operators import OperatorClass, operator
 from suanzi.promote.values import contains
@@ -250,6 +251,16 @@ def test_a_rule_set_from_a_file(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(sz.InvalidArgument, match="it is not text"):
         sz.RuleSet.from_file(file)
+    file.write_bytes(b" " * (LONGEST_TEXT + 1))
+    with pytest.raises(sz.InvalidArgument, match="it has more than 16,777,216 bytes"):
+        sz.RuleSet.from_file(file)
+
+
+def test_a_rule_set_from_a_device() -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("there is no /dev/zero")
+    with pytest.raises(sz.InvalidArgument, match="it is a pipe or a device"):
+        sz.RuleSet.from_file("/dev/zero")
 
 
 def test_tabs_and_comments() -> None:

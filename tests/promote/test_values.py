@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import suanzi as sz
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.promote.values import contains, convert, holds, loss, number_loss, show
 
 SMALL = """bool int4 int8 int16 uint1 uint4 uint8 uint16 float8_e4m3fn float8_e5m2 float16

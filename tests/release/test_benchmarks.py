@@ -20,7 +20,7 @@ import pytest
 import records
 from docs_site import gpu, speed
 from docs_site.words import speaking
-from suanzi import site
+from suanzi.front import site
 
 ROOT = Path(__file__).parents[2]
 

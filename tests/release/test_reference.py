@@ -19,10 +19,10 @@ from docs_site.markdown import docstring, table
 from docs_site.operators import INDEX, MINIMAL_SET, TITLES, linked, page_of, page_paths, pages
 from docs_site.proposals import read
 from docs_site.words import LANGUAGES, missing, say, speaking
-from suanzi.cli import app
-from suanzi.errata import errata
-from suanzi.registry import REGISTRY
+from suanzi.front.cli import app
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import categories, interfaces
+from suanzi.standard.errata import errata
 from write_docs import kept, made, main, paths
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import suanzi
-from suanzi._toml import tomllib
+from suanzi.base.toml import tomllib
 
 HOME = Path(__file__).parents[2]
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from suanzi._toml import tomllib
-from suanzi.cli import app
+from suanzi.base.toml import tomllib
+from suanzi.front.cli import app
 
 HOME = Path(__file__).parents[2]
 WORKFLOWS = sorted((HOME / ".github" / "workflows").glob("*.yml"))

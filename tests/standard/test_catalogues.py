@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint
 import pytest
 
 import suanzi as sz
-from suanzi.registry import FUNCTIONS, REGISTRY
-from suanzi.resolve.declare import operator
+from suanzi.ops.calling.declare import operator
+from suanzi.promote.registry import FUNCTIONS, REGISTRY
 from suanzi.standard import catalogues as known
 from suanzi.standard import interface
 from suanzi.standard.catalogues import ENTRY_POINTS, STANDARD, Catalogue, catalogue, catalogues

@@ -9,10 +9,10 @@ import pytest
 import suanzi as sz
 from helpers.memory_cases import NOTHING_ALLOCATED, calls
 from helpers.standard_operators import REGISTRY
-from suanzi import interface
+from suanzi.base.dtypes import DTYPES
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.cases.statuses import VALID
-from suanzi.dtypes import DTYPES
+from suanzi.faces import interface
 from suanzi.standard import examples, interfaces
 
 EVERY = list(interfaces().values())
@@ -37,7 +37,7 @@ def test_an_interface_has_everything(facts: Any) -> None:
     assert ">>>" in (getattr(sz, facts.name).__doc__ or ""), "no example in its documentation"
     assert any(e.name == facts.name for e in examples()), "no worked example"
     assert facts.name in VALID, "no call that succeeds"
-    # tests/interface/test_statuses.py produces the others.
+    # tests/faces/interface/test_statuses.py produces the others.
     allocates = facts.name in calls(2) or facts.name in NOTHING_ALLOCATED
     assert allocates or sz.Status.ALLOC_FAILED not in facts.statuses
 

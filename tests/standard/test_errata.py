@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi import interface
-from suanzi.errata import KINDS, errata, errata_of
+from suanzi.base.status import Status, StatusError
+from suanzi.faces import interface
 from suanzi.standard import interfaces
-from suanzi.status import Status, StatusError
+from suanzi.standard.errata import KINDS, errata, errata_of
 
 T = sz.tensor
 NAN, INF = math.nan, math.inf

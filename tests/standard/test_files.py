@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from suanzi import standard
-from suanzi._toml import tomllib
+from suanzi.base.toml import tomllib
 from suanzi.standard import FORMS, examples, interfaces, valid_call
 from suanzi.standard.prototypes import prototype
 from suanzi.standard.records import _parsed as read_records

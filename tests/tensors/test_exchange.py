@@ -12,7 +12,7 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.tensors.exchange import from_numpy, numpy_dtype, to_numpy
 
 # What NumPy and DLPack both have.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi import _html
+from suanzi.base import html
 from suanzi.promote.live import Live
 
 CHIP = """
@@ -203,7 +203,7 @@ class TestPromotion:
 
 
 def test_cells_escape_their_titles() -> None:
-    html = _html.table([], [[_html.Cell('"<', "refused", '">&')]])
-    found = read(html)
+    page = html.table([], [[html.Cell('"<', "refused", '">&')]])
+    found = read(page)
     assert found.cells == [['"<']]
     assert found.titles == ['">&']

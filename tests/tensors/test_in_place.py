@@ -7,7 +7,7 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 
 SYMBOLS = {
     operator.iadd: operator.add,

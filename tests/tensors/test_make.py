@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 
 PLAIN = [d for d in DTYPES if d.kind not in ("char", "quantized")]
 NATIVE = [d for d in PLAIN if d.name in np.sctypeDict and not hasattr(ml_dtypes, d.name)]

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import suanzi as sz
-from suanzi import mindspore as ms
+from suanzi.promote import mindspore as ms
 
 ALIASES = {
     "int8": "byte", "int16": "short", "int32": "intc", "int64": "intp", "uint8": "ubyte",

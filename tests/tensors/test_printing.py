@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.tensors.numerals import shortest, texts
 
 NARROW = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 
 IN_NUMPY = [dt for dt in DTYPES if dt.kind not in ("quantized", "char")]
 

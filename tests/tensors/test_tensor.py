@@ -16,8 +16,8 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.dtypes import DTYPES
-from suanzi.layout import min2maj_of
+from suanzi.base.dtypes import DTYPES
+from suanzi.base.layout import min2maj_of
 
 PLAIN = [d for d in DTYPES if d.kind not in ("char", "quantized")]
 

@@ -22,9 +22,9 @@ import suanzi as sz
 from fuzzing.judging import LAPACK, MADE_OF_VALUES, PRODUCTS, RANDOM, bits
 from fuzzing.making import OPERATORS
 from suanzi import _core
-from suanzi.dtypes import DTYPES
-from suanzi.registry import REGISTRY
-from suanzi.registry import function as operator_of
+from suanzi.base.dtypes import DTYPES
+from suanzi.promote.registry import REGISTRY
+from suanzi.promote.registry import function as operator_of
 
 RULES = sorted(sz.rule_sets())
 # NumPy's functions of the same meaning, for operands of one dtype that NumPy computes in itself.

@@ -9,7 +9,7 @@ import pytest
 
 import suanzi as sz
 from helpers import growth
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 
 
 def test_memory_does_not_grow() -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gzip
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
 
+import fuzz
 import suanzi as sz
 from fuzzing import mutations
 from fuzzing.hostile import KINDS, Hostile, Kind, _outcome
-from suanzi.blaming.runs import read_run
+from suanzi.conformance.reports import json as report_json
+from suanzi.validate.blame.runs import read_run
 
 QUICK = ("npy", "npz", "numpy", "safetensors", "sz", "run", "kept")
 
@@ -47,9 +50,16 @@ def test_changes_follow_from_the_source_alone() -> None:
     assert data == {"a": [1, {"b": None}], "c": "text"}
 
 
-def test_a_line_is_changed_that_is_no_json_any_more() -> None:
-    for i in range(300):
-        mutations.of_lines(Random(i), b'{"a": [1, {"b": null}], "c": "text"}\n')
+def test_lines_are_changed_again_after_they_are_no_json() -> None:
+    content = b'{"a": 1}\n'
+    some = {mutations.of_lines(Random(i), content) for i in range(400)}
+    assert len(some) > 50
+
+
+def test_a_folder_is_changed_again_by_its_number(capsys: pytest.CaptureFixture[str]) -> None:
+    with suppress(sz.StatusError):
+        fuzz.main(["--hostile", "kept", "--seed", "11", "--only", "5"])
+    assert capsys.readouterr().out.rstrip().endswith("kept")
 
 
 def test_what_must_not_be_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,3 +88,10 @@ def test_a_run_that_is_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     (tmp_path / "lines").write_bytes(gzip.compress(b"{}\n" * 10_000_000, 9))
     with pytest.raises(sz.InvalidArgument, match="far larger unpacked"):
         read_run(tmp_path / "lines")
+
+
+def test_a_report_of_a_long_schema_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"schema": "' + "[" * 50_000 + '"}')
+    with pytest.raises(sz.InvalidArgument, match="a report of the schema a str") as caught:
+        report_json.read(tmp_path / "r.json")
+    assert len(str(caught.value)) < 1000

@@ -12,7 +12,7 @@ import pytest
 
 import suanzi as sz
 from suanzi import _core
-from suanzi.status import AllocFailed, OutOfRange
+from suanzi.base.status import AllocFailed, OutOfRange
 from suanzi.tensors import exchange
 
 MOST = 2**63 - 1
@@ -223,7 +223,7 @@ def test_strides_of_one_element_may_be_anything() -> None:
 
 DESTROYED = """
 import suanzi as sz
-from suanzi.libraries import providers
+from suanzi.ops.libraries import providers
 a, b = sz.tensor([[1.0] * 64] * 64), sz.tensor([[1.0] * 64] * 64)
 load = providers.load
 def destroying():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import suanzi as sz
 from helpers.every_operator import REGISTRY, function
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 
 BYTES = [0, 1, 2, 128, 255]
 MODES = [mode.name for mode in sz.ReduceMode]

@@ -14,7 +14,7 @@ from helpers.functions import same_bits
 from helpers.moves import nothing_made, raw
 from helpers.valid_calls import kinds, valid
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.standard import interface
 
 TAKING = [n for n in REGISTRY if {"tensor", "tensors"} & {*kinds(n).values()} and n != "destroy"]

@@ -12,8 +12,8 @@ import pytest
 from helpers.every_operator import REGISTRY
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.subjects.suanzi_adapter import Adapter, made, read
-from suanzi.registry import FUNCTIONS
-from suanzi.resolve.declare import _with_overrides
+from suanzi.ops.calling.declare import _with_overrides
+from suanzi.promote.registry import FUNCTIONS
 from suanzi.standard import interface
 
 GROUPS = frozenset({"plain", "strided", "empty", "special", "status"})

@@ -10,7 +10,7 @@ import pytest
 import suanzi as sz
 from helpers.every_operator import REGISTRY, function
 from suanzi import _core
-from suanzi.dtypes import DTYPES
+from suanzi.base.dtypes import DTYPES
 from suanzi.tensors.parts import zeros
 
 HUGE = 2**40

@@ -11,7 +11,7 @@ import pytest
 
 import suanzi as sz
 import suanzi.nn
-from suanzi.registry import FUNCTIONS, REGISTRY
+from suanzi.promote.registry import FUNCTIONS, REGISTRY
 
 
 class Unspeakable:

@@ -10,8 +10,8 @@ import pytest
 
 import suanzi as sz
 from suanzi import truth
+from suanzi.base.status import InvalidArgument
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
 from suanzi.truth import definitions, plain_truths
 from suanzi.truth.standard import WITHOUT
 

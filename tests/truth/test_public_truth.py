@@ -14,14 +14,14 @@ import pytest
 
 import suanzi as sz
 from suanzi import truth
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.nn._calls import CALLS
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.filling import filled
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
 from suanzi.truth import public
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
+from suanzi.validate.judge.filling import filled
 
 DTYPES = ("float8_e5m2", "float16", "bfloat16", "float32", "float64")
 

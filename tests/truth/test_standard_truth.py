@@ -14,16 +14,16 @@ import pytest
 
 import suanzi as sz
 from suanzi import truth
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.model.case import Case, Output
 from suanzi.conformance.subjects.wire import Data
-from suanzi.judgement.cases import bounds, by_definition, is_plain
-from suanzi.judgement.given import EXPECTED
-from suanzi.registry import function
+from suanzi.promote.registry import function
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument, StatusError
 from suanzi.truth import definitions
 from suanzi.truth.standard import reason
+from suanzi.validate.judge.cases import bounds, by_definition, is_plain
+from suanzi.validate.judge.given import EXPECTED
 
 OPERATORS = sorted(key for key in definitions() if ":" not in key)
 GROUPS = frozenset({"plain", "broadcast", "special", "empty"})

@@ -7,9 +7,9 @@ from typing import Any
 
 import records
 from docs_site.words import say
-from suanzi.accuracy.functions import FUNCTIONS
-from suanzi.accuracy.samples import SAMPLED
-from suanzi.site import DATA
+from suanzi.front.site import DATA
+from suanzi.validate.accuracy.functions import FUNCTIONS
+from suanzi.validate.accuracy.samples import SAMPLED
 
 HOME = DATA / "accuracy"
 

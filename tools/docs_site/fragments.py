@@ -31,14 +31,14 @@ from docs_site.proposals import proposals
 from docs_site.speed import brief, slower, summary
 from docs_site.standards import all_standards, judged_outputs, judged_softmax, rules_by_dtype
 from docs_site.words import say
-from suanzi._text import columns
+from suanzi.base.text import columns
 from suanzi.conformance import header_words
 from suanzi.conformance.reports.deviations import packaged
 from suanzi.conformance.truth.bounds import COMPLEX, NARROWER, REAL
-from suanzi.errata import KINDS, Erratum, errata
 from suanzi.promote.diff import Diff
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import categories, interfaces
+from suanzi.standard.errata import KINDS, Erratum, errata
 from suanzi.standard.other_names import LIBRARIES
 from suanzi.standard.other_names import table as names_table
 
@@ -72,10 +72,10 @@ SOURCES = {
     "proposals": "tools/docs_site/proposals.en.toml",
     "other-names": data_file("standard", "other-names.txt"),
     "findings": data_file("conformance.reports", "deviations/{}.toml"),
-    "atlas": data_file("site", "data/accuracy"),
-    "samples": data_file("site", "data/accuracy"),
-    "judged-outputs": data_file("site", "data/judge.json"),
-    "judged-softmax": data_file("site", "data/judge.json"),
+    "atlas": data_file("front.site", "data/accuracy"),
+    "samples": data_file("front.site", "data/accuracy"),
+    "judged-outputs": data_file("front.site", "data/judge.json"),
+    "judged-softmax": data_file("front.site", "data/judge.json"),
     "slower": "benchmarks/results",
     "accelerators": "benchmarks/results/accelerators-nvidia-h200.json",
     "judged-framework": "benchmarks/results/judge-{}.json",

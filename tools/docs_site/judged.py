@@ -7,11 +7,11 @@ from typing import Any
 import records
 from docs_site.markdown import code, table
 from docs_site.words import say
-from suanzi.judgement.cases import calls_of
-from suanzi.judgement.given import has_truth
 from suanzi.standard import interfaces
 from suanzi.truth import definitions, plain_truths
 from suanzi.truth.standard import WITHOUT
+from suanzi.validate.judge.cases import calls_of
+from suanzi.validate.judge.given import has_truth
 
 
 def judged_operators() -> str:

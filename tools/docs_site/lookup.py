@@ -10,10 +10,10 @@ from cyclopts import Argument
 import suanzi as sz
 from docs_site.markdown import code, fenced, table
 from docs_site.words import language, say
-from suanzi import status
-from suanzi._lang import translated
-from suanzi.cli import app
-from suanzi.dtypes import DOCUMENTS, DTYPES, document_name
+from suanzi.base import status
+from suanzi.base.dtypes import DOCUMENTS, DTYPES, document_name
+from suanzi.base.lang import translated
+from suanzi.front.cli import app
 
 
 def help_text(english: str) -> str:

@@ -12,14 +12,14 @@ from enum import Enum
 
 from docs_site.markdown import anchored, code, docstring, fenced, table
 from docs_site.words import say
-from suanzi import interface as standard_form
-from suanzi.device import Device
-from suanzi.dtypes import DType
-from suanzi.errata import Erratum, errata, errata_of
+from suanzi.base.device import Device
+from suanzi.base.dtypes import DType
+from suanzi.faces import interface as standard_form
 from suanzi.promote.operators import OperatorClass
-from suanzi.registry import REGISTRY, Operator
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.standard import Interface, categories, interfaces
 from suanzi.standard.catalogues import STANDARD, catalogue, catalogues
+from suanzi.standard.errata import Erratum, errata, errata_of
 
 TITLES = {
     "creation": "Creation and destruction",

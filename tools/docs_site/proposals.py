@@ -10,8 +10,8 @@ from typing import Any
 
 from docs_site.markdown import table
 from docs_site.words import language, say
-from suanzi._toml import tomllib
-from suanzi.errata import Erratum, errata
+from suanzi.base.toml import tomllib
+from suanzi.standard.errata import Erratum, errata
 
 FOLDER = Path(__file__).parent
 

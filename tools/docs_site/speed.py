@@ -13,7 +13,7 @@ import records
 from docs_site.markdown import table
 from docs_site.words import language as language_now
 from docs_site.words import say
-from suanzi._toml import tomllib
+from suanzi.base.toml import tomllib
 
 REASONS = Path(__file__).parents[2] / "benchmarks" / "reasons.toml"
 

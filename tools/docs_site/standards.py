@@ -7,8 +7,8 @@ from typing import Any
 import records
 from docs_site.markdown import table
 from docs_site.words import say
-from suanzi.criteria import Criterion, criterion, every, names
-from suanzi.site import DATA
+from suanzi.front.site import DATA
+from suanzi.validate.criteria import Criterion, criterion, every, names
 
 KINDS = {
     "zeros": "zeros",

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from suanzi import _lang
-from suanzi._toml import tomllib
+from suanzi.base import lang
+from suanzi.base.toml import tomllib
 
 LANGUAGES = ("en", "zh")
-CATALOGUES = (Path(__file__).parent / "zh", Path(_lang.__file__).parent / "zh" / "docs")
+CATALOGUES = (Path(__file__).parent / "zh", Path(lang.__file__).parent / "zh" / "docs")
 """Those of pages, and those that `suanzi op` prints, too."""
 missing: dict[str, None] = {}
 """Texts that were asked for and have no Chinese, in order."""

@@ -15,8 +15,8 @@ import numpy as np
 import suanzi as sz
 from fuzzing import c_library, judging
 from fuzzing.making import Call
-from suanzi.dtypes import part
-from suanzi.registry import NAMESPACES, REGISTRY, Operator
+from suanzi.base.dtypes import part
+from suanzi.promote.registry import NAMESPACES, REGISTRY, Operator
 from suanzi.standard import record
 
 NOT_SUPPORTED = "not supported there"
@@ -51,7 +51,7 @@ def use(device: str) -> None:
         return c_library.use()
     import torch
 
-    from suanzi.torch.provider import register
+    from suanzi.runtimes.torch.provider import register
 
     torch.set_num_threads(1)
     if sz.Device(device).name not in {d.name for d in sz.devices()}:
@@ -62,7 +62,7 @@ def _use_blocks() -> None:
     """Make tensors of blocks usable, which are computed in this process."""
     import dask
 
-    from suanzi.cluster.provider import Provider
+    from suanzi.runtimes.cluster.provider import Provider
 
     dask.config.set(scheduler="sync")
     sz.register_device(CLUSTER, Provider())
@@ -76,7 +76,7 @@ def moved(x: Any, device: str) -> Any:
         return x
     if device != CLUSTER:
         return x.to_device(device)
-    from suanzi.cluster import blocks
+    from suanzi.runtimes.cluster import blocks
 
     with blocks(tuple(max(n + 1, 2) // 2 for n in x.shape)):
         return x.to_device(device)

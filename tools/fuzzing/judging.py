@@ -23,10 +23,11 @@ from fuzzing.making import IN_PLACE, SYMBOLS, Call, parameters_of
 from fuzzing.namespaces import ARRAY_API, CORE, apart, functions
 from fuzzing.oracle import disagreement
 from fuzzing.values import Code
-from suanzi import _core, interface
+from suanzi import _core
 from suanzi.conformance.subjects.suanzi_adapter import create, function_of
 from suanzi.conformance.subjects.wire import Data
-from suanzi.registry import REGISTRY
+from suanzi.faces import interface
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import record
 
 RANDOM = {"rand_uniform", "rand_normal", "rand_bernoulli", "multinomial", "randperm"}

@@ -22,7 +22,7 @@ from fuzzing.values import LAYOUTS, WORDS, filled, guess, odd
 from suanzi.conformance.cases.catalogues import valid
 from suanzi.conformance.cases.statuses import VALID
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard.catalogues import usable
 
 FORMS = (

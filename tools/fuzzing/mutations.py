@@ -145,7 +145,7 @@ def of_json(random: Random, content: bytes) -> bytes:
         return of_bytes(random, content)
     try:
         data = json.loads(content)
-    except ValueError:  # it was changed before
+    except (ValueError, RecursionError):  # a line that was changed before
         return of_bytes(random, content)
     return as_json(random, data).encode("utf-8", "surrogatepass")
 
@@ -266,7 +266,13 @@ def of_folder(random: Random, folder: Path, change: Any) -> None:
         case 4:
             (path.parent / random.choice(("extra", "\udcff", "a" * 200))).write_bytes(b"?")
         case _:
-            path.write_bytes(change(random, path))
+            put(path, change(random, path))
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a new file: some file systems write old content back before they overwrite it."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
 
 
 def of_name(random: Random, path: Path) -> bytes:

@@ -17,8 +17,8 @@ from typing import Any
 import suanzi as sz
 from fuzzing.values import LAYOUTS, Code, filled, odd
 from suanzi import _core
-from suanzi import array_api as xp
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
+from suanzi.faces import array_api as xp
 
 ARRAY_API, CORE = "array api", "core"
 _SHAPES: tuple[tuple[int, ...], ...] = (

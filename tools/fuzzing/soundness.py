@@ -8,7 +8,7 @@ import numpy as np
 
 import suanzi as sz
 from suanzi.promote.operators import OperatorClass
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 
 _DTYPE_IS_PROMOTED = frozenset("add sub mul min max bitwise_and bitwise_or bitwise_xor".split())
 _BOOL = {OperatorClass.COMPARISON, OperatorClass.LOGICAL}

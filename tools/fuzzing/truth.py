@@ -11,7 +11,7 @@ from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.running.process import Local
 from suanzi.conformance.running.run import run_case
 from suanzi.conformance.subjects.suanzi_adapter import Adapter
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 
 
 def tried(seed: int, index: int, names: tuple[str, ...]) -> tuple[int, list[Finding]]:

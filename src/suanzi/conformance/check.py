@@ -12,8 +12,10 @@ from fnmatch import fnmatchcase
 from os import PathLike
 from typing import Any, TypeVar
 
-from suanzi import __version__
-from suanzi._hints import nearest
+from suanzi._core import VERSION
+from suanzi.base.dtypes import dtype
+from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError, InvalidArgument
 from suanzi.conformance.cases import Wanted, cases, frozen, load, load_catalogue, operators
 from suanzi.conformance.evidence import evidence
 from suanzi.conformance.model.case import GROUPS, Case
@@ -30,13 +32,11 @@ from suanzi.conformance.running.process import Backend, Facts, Subject, unclaime
 from suanzi.conformance.running.recording import without_line, write_answers
 from suanzi.conformance.running.run import Job, run_each
 from suanzi.conformance.shards import Shard, hash_of
-from suanzi.dtypes import dtype
 from suanzi.promote.library import rule_set, text_for_others
 from suanzi.promote.rules import RuleSet
 from suanzi.standard import category_named, interface, interfaces
 from suanzi.standard.catalogues import STANDARD, key_of
 from suanzi.standard.catalogues import catalogue as known_catalogue
-from suanzi.status import InternalError, InvalidArgument
 
 FILTERS = (*OPERATOR_FILTERS, *CASE_FILTERS, "normative")
 """The settings that leave cases out."""
@@ -165,7 +165,7 @@ def check(
     unfinished = [job.op for job in work if job.op not in done] if interrupted else []
     filtered = any(settings[name] for name in FILTERS)
     settings |= {
-        "suanzi": __version__,
+        "suanzi": VERSION,
         "rules": wanted.rules,
         "deviations": list(dict.fromkeys(d.source for d in listed if d.source)),
         "ids": hash_of(r.id for r in results),

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from suanzi._lang import chosen, say
+from suanzi.base.lang import chosen, say
 
 Verdict = Literal[
     "conforms",

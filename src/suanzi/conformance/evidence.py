@@ -12,12 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import suanzi
-from suanzi import __version__, _core
+from suanzi import _core
 from suanzi.conformance import mustpass
 from suanzi.conformance.model.results import Result
 
-_PACKAGE = Path(suanzi.__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _DRIVERS = {
     "NVIDIA driver": Path("/proc/driver/nvidia/version"),
     "Ascend driver": Path("/usr/local/Ascend/driver/version.info"),
@@ -50,7 +49,7 @@ def kit() -> dict[str, str]:
     files = {path[len(str(_PACKAGE)) + 1 :].replace(os.sep, "/"): path for path in kept}
     files["_core"] = _core.__file__  # an editable installation has it elsewhere
     lines = (f"{sha256(path)}  {name}\n" for name, path in files.items())
-    return {"version": __version__, "commit": _commit(), "sha256": digest(lines)}
+    return {"version": _core.VERSION, "commit": _commit(), "sha256": digest(lines)}
 
 
 def _commit() -> str:

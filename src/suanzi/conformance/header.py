@@ -14,14 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suanzi import interface as standard_form
 from suanzi._core import VERSION
-from suanzi._files import write_file
+from suanzi.base.device import DeviceType
+from suanzi.base.dtypes import dtype
+from suanzi.base.files import write_file
+from suanzi.base.layout import LayoutType
+from suanzi.base.status import InvalidArgument, Status
 from suanzi.conformance import header_words
-from suanzi.device import DeviceType
-from suanzi.dtypes import dtype
-from suanzi.interface.structures import TypeCode
-from suanzi.layout import LayoutType
+from suanzi.faces import interface as standard_form
+from suanzi.faces.interface.structures import TypeCode
 from suanzi.standard import interfaces
 from suanzi.standard.prototypes import (
     Item,
@@ -30,7 +31,6 @@ from suanzi.standard.prototypes import (
     enumerations,
     prototypes,
 )
-from suanzi.status import InvalidArgument, Status
 
 _WIDTH = 100
 

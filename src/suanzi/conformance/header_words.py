@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 
-from suanzi.registry import REGISTRY
+from suanzi.base.status import Status
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
 from suanzi.standard.prototypes import prototype
-from suanzi.status import Status
 
 # What Python's summaries say of this library alone: of quality, of a reading, of promotion.
 _OWN = re.compile(

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi.status import InvalidArgument
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 
 EDITION = "2025.1"
 """The current list."""

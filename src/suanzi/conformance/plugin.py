@@ -90,7 +90,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every test that takes a `suanzi_case` the selected cases."""
     if "suanzi_case" not in metafunc.fixturenames:
         return
-    from suanzi.status import StatusError
+    from suanzi.base.status import StatusError
 
     try:
         found = _cases(metafunc.config)
@@ -101,9 +101,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _cases(config: pytest.Config) -> list[Case]:
+    from suanzi.base.status import InvalidArgument
     from suanzi.conformance.check import cases_of_each, filters
     from suanzi.conformance.running.run import facts_of
-    from suanzi.status import InvalidArgument
 
     subject = _backend(config)
     _timeout(config)
@@ -142,7 +142,7 @@ def _named_rules(config: pytest.Config) -> str | None:
 
 
 def _number(config: pytest.Config, name: str, default: _Number) -> _Number:
-    from suanzi.status import InvalidArgument
+    from suanzi.base.status import InvalidArgument
 
     given = _setting(config, name)
     try:
@@ -152,7 +152,7 @@ def _number(config: pytest.Config, name: str, default: _Number) -> _Number:
 
 
 def _timeout(config: pytest.Config) -> float:
-    from suanzi.status import InvalidArgument
+    from suanzi.base.status import InvalidArgument
 
     found = _number(config, "timeout", 10.0)
     if not found > 0:
@@ -167,8 +167,8 @@ def _own_deviations(config: pytest.Config) -> list[Deviation]:
 
 
 def _backend(config: pytest.Config) -> Backend:
+    from suanzi.base.status import InvalidArgument
     from suanzi.conformance.running.backends import backend
-    from suanzi.status import InvalidArgument
 
     title = _setting(config, "backend")
     if not title:

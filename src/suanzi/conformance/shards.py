@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance import mustpass
 from suanzi.conformance.model.case import GROUPS
 from suanzi.conformance.model.members import members
@@ -22,7 +23,6 @@ from suanzi.conformance.reports import deviations as known
 from suanzi.conformance.reports.deviations import Deviation
 from suanzi.conformance.reports.readings import settle, unsettled
 from suanzi.standard.catalogues import STANDARD
-from suanzi.status import InvalidArgument
 
 _OWN = ("shard", "started", "jobs", "timeout", "ids", "interrupted", "deviations", "cluster")
 """The settings in which the shards of one run may differ."""

@@ -22,9 +22,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from suanzi._decode import Malformed, decode
-from suanzi._files import only_files, write_file
-from suanzi._toml import tomllib
+from suanzi.base.decode import Malformed, decode
+from suanzi.base.files import only_files, write_file
+from suanzi.base.status import InvalidArgument
+from suanzi.base.toml import tomllib
 from suanzi.conformance import evidence, mustpass, second_judge
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.check import Progress, check, cores
@@ -38,7 +39,6 @@ from suanzi.conformance.running.process import Backend, Facts
 from suanzi.conformance.running.recording import Recorded, content_of, read_answers
 from suanzi.conformance.running.run import given_up, run_case
 from suanzi.promote.library import rule_sets
-from suanzi.status import InvalidArgument
 
 FORMAT = "suanzi-submission/1"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.minisig"
@@ -260,8 +260,8 @@ def _library(path: str | PathLike[str], said: Mapping[str, str]) -> Finding:
 def _consistent(place: Path, run: Run, manifest: Mapping[str, Any]) -> Finding:
     """Compare what a report says of itself with what follows from its results."""
     written = json.loads((place / "report.json").read_text("utf-8"))
-    derived = json.loads(report_json.to_json(run))
     parts = ("decision", "conforms", "counts", "bases", "levels", "interfaces", "readings")
+    derived = report_json.as_read(report_json.to_data(run), parts)
     wrong = [name for name in parts if written.get(name) != derived.get(name)]
     about = ("kit", "backend", "host", "mustpass")
     wrong += [name for name in about if manifest.get(name) != run.evidence.get(name)]

@@ -22,7 +22,7 @@ def test_conformance(
 
     A failure in quality or an extension is an expected failure, unless the run is strict.
     """
-    from suanzi._text import printable
+    from suanzi.base.text import printable
     from suanzi.conformance.reports import deviations
     from suanzi.conformance.running.run import run_case
 

@@ -7,7 +7,12 @@ from builtins import min as min_
 from collections.abc import Sequence
 
 from suanzi import _core
-from suanzi.registry import (
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import declare_symbol, operator
+from suanzi.ops.calling.elementwise import check_dtype
+from suanzi.ops.calling.scalars import axis_argument, integer_argument, shape_argument
+from suanzi.promote.registry import (
     ARITHMETIC,
     COMPLEX,
     FLOATS,
@@ -17,11 +22,6 @@ from suanzi.registry import (
     TRUE_DIVISION,
     Operator,
 )
-from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.declare import declare_symbol, operator
-from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import axis_argument, integer_argument, shape_argument
-from suanzi.status import InvalidArgument
 from suanzi.tensors.parts import zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 

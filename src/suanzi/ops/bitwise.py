@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DType, iinfo, int64
-from suanzi.dtypes import bool as bool_
-from suanzi.registry import BITWISE, BOOL, INTEGERS, REGISTRY, Operator
-from suanzi.resolve.arguments import as_operand
-from suanzi.resolve.declare import declare_symbol, operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.base.dtypes import DType, iinfo, int64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.arguments import as_operand
+from suanzi.ops.calling.declare import declare_symbol, operator
+from suanzi.ops.calling.elementwise import check_dtype, check_shapes
+from suanzi.promote.registry import BITWISE, BOOL, INTEGERS, REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike

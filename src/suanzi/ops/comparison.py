@@ -10,17 +10,17 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi._numpy import np
-from suanzi.dtypes import DType, complex128, float64, int64, uint64
+from suanzi.base.dtypes import DType, complex128, float64, int64, uint64
+from suanzi.base.hints import shown
+from suanzi.base.numpy import np
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import operands_of
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype, check_shapes, plain_operand, promote
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, COMPARISON, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.arguments import operands_of
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promote
-from suanzi.resolve.scalars import flag_argument
-from suanzi.shapes import broadcast_shapes
-from suanzi.status import InvalidArgument
+from suanzi.promote.registry import BOOL, COMPARISON, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
 from suanzi.tensors.exchange import check_room
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import readable

@@ -6,10 +6,9 @@ import builtins
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, char, float16, float32, float64
-from suanzi.quantized import stored_zero
-from suanzi.registry import ANY, REGISTRY, Operator
-from suanzi.resolve.arguments import (
+from suanzi.base.dtypes import DType, char, float16, float32, float64
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.arguments import (
     Number,
     as_operand,
     number_tensor,
@@ -17,9 +16,10 @@ from suanzi.resolve.arguments import (
     tensor_argument,
     without_scale,
 )
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype, check_shapes
+from suanzi.ops.quantized import stored_zero
+from suanzi.promote.registry import ANY, REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import copy, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike

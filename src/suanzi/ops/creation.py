@@ -10,9 +10,13 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, char, float32
+from suanzi.base.device import CPU, DeviceLike
+from suanzi.base.dtypes import DType, DTypeLike, char, float32
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, WrongObject
+from suanzi.ops.calling.arguments import as_operand, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.creation_values import copied, is_nothing, refuse_host_memory, shared, values_of
 from suanzi.ops.creation_wanted import (
     LayoutLike,
@@ -25,12 +29,8 @@ from suanzi.ops.creation_wanted import (
     scalar_argument,
     wanted,
 )
-from suanzi.quantized import stored_zero
-from suanzi.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE
-from suanzi.resolve.arguments import as_operand, tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import integer_argument
-from suanzi.status import InvalidArgument, WrongObject
+from suanzi.ops.quantized import stored_zero
+from suanzi.promote.registry import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, REGISTRY, SUBBYTE
 from suanzi.tensors.parts import copy, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import QT_SYM_INT16, DType, DTypeLike, stored_dtype
+from suanzi.base.device import CPU, DeviceLike
+from suanzi.base.dtypes import QT_SYM_INT16, DType, DTypeLike, stored_dtype
+from suanzi.base.hints import shown
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
+from suanzi.ops.calling.arguments import tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.creation_wanted import LayoutLike, wanted
-from suanzi.quantized import channel_axis_argument, scale_argument, zero_point_argument
-from suanzi.registry import QUANTIZED, REGISTRY, Operator
-from suanzi.resolve.arguments import tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import integer_argument
-from suanzi.status import DimensionsMismatch, InvalidArgument, StatusError, UninitializedObject
+from suanzi.ops.quantized import channel_axis_argument, scale_argument, zero_point_argument
+from suanzi.promote.registry import QUANTIZED, REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor
 

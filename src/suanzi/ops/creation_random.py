@@ -12,10 +12,15 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi._numpy import Array, np
-from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, float32, float64, iinfo, int64
+from suanzi.base.device import CPU, DeviceLike
+from suanzi.base.dtypes import DType, DTypeLike, float32, float64, iinfo, int64
+from suanzi.base.hints import shown
+from suanzi.base.numpy import Array, np
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype
+from suanzi.ops.calling.scalars import flag_argument, integer_argument
 from suanzi.ops.creation import VALUES, WHOLE_AND_FLOATING
 from suanzi.ops.creation_wanted import (
     LayoutLike,
@@ -29,12 +34,7 @@ from suanzi.ops.creation_wanted import (
     scalar_argument,
     wanted,
 )
-from suanzi.registry import COMPLEX, FLOATS, REGISTRY, Operator
-from suanzi.resolve.arguments import tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import flag_argument, integer_argument
-from suanzi.status import InvalidArgument
+from suanzi.promote.registry import COMPLEX, FLOATS, REGISTRY, Operator
 from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import readable
 from suanzi.tensors.tensor import Tensor, TensorLike

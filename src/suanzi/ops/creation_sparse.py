@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from suanzi._numpy import Array, np
-from suanzi.device import CPU, DeviceLike
-from suanzi.dtypes import DType, DTypeLike, float32, int64
-from suanzi.layout import Layout, LayoutType
+from suanzi.base.device import CPU, DeviceLike
+from suanzi.base.dtypes import DType, DTypeLike, float32, int64
+from suanzi.base.layout import Layout, LayoutType
+from suanzi.base.numpy import Array, np
+from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import integer_argument
 from suanzi.ops.creation_wanted import wanted
-from suanzi.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import integer_argument
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.promote.registry import BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
 from suanzi.tensors.make import kind_of, tensor
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
-    from suanzi.sparse.tensor import SparseTensor
+    from suanzi.tensors.sparse.tensor import SparseTensor
 
 
 @operator("7.2.1.14", dtypes=(*BOOL, *SUBBYTE, *NUMBERS))
@@ -42,7 +42,7 @@ def create_sparse_tensor(
     >>> sz.create_sparse_tensor((4,), [[1], [1]], [5, 7], dtype=sz.int8).to_dense()
     Tensor([ 0, 12,  0,  0], dtype=int8)
     """
-    from suanzi.sparse.making import coo_from_parts, layout_argument
+    from suanzi.tensors.sparse.making import coo_from_parts, layout_argument
 
     op = REGISTRY["create_sparse_tensor"]
     for name, given in (("shape", shape), ("indices", indices), ("values", values)):

@@ -6,19 +6,19 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._numpy import np
-from suanzi.dtypes import DType
-from suanzi.layout import min2maj_of, strides_of
-from suanzi.ops.creation_wanted import Wanted
-from suanzi.registry import BOOL, SUBBYTE, Operator
-from suanzi.resolve.arguments import dtype_error
-from suanzi.status import (
+from suanzi.base.dtypes import DType
+from suanzi.base.layout import min2maj_of, strides_of
+from suanzi.base.numpy import np
+from suanzi.base.status import (
     DimensionsMismatch,
     InvalidArgument,
     StatusError,
     TypeMismatch,
     UninitializedObject,
 )
+from suanzi.ops.calling.arguments import dtype_error
+from suanzi.ops.creation_wanted import Wanted
+from suanzi.promote.registry import BOOL, SUBBYTE, Operator
 from suanzi.tensors.exchange import from_dlpack, from_numpy
 from suanzi.tensors.make import kind_of, tensor
 from suanzi.tensors.parts import is_destroyed

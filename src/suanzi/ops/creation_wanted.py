@@ -8,17 +8,23 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi._numpy import Array
-from suanzi.device import Device, DeviceProvider, create, provider_of, upload
-from suanzi.dtypes import DType, DTypeLike, dtype, finfo, iinfo
-from suanzi.layout import Layout, LayoutType, strides_of
-from suanzi.registry import Operator
-from suanzi.resolve.arguments import Number, dtype_error, in_name_of, real_values
-from suanzi.resolve.elementwise import plain_operand
-from suanzi.resolve.scalars import Titled, check_alive, integer_argument, shape_argument, title_of
-from suanzi.shapes import bounded
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.base.device import Device, DeviceProvider, create, provider_of, upload
+from suanzi.base.dtypes import DType, DTypeLike, dtype, finfo, iinfo
+from suanzi.base.hints import shown
+from suanzi.base.layout import Layout, LayoutType, strides_of
+from suanzi.base.numpy import Array
+from suanzi.base.shapes import bounded
+from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.ops.calling.arguments import Number, dtype_error, in_name_of, real_values
+from suanzi.ops.calling.elementwise import plain_operand
+from suanzi.ops.calling.scalars import (
+    Titled,
+    check_alive,
+    integer_argument,
+    shape_argument,
+    title_of,
+)
+from suanzi.promote.registry import Operator
 from suanzi.tensors.exchange import from_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import is_destroyed
@@ -234,7 +240,7 @@ def count_argument(op: Operator, name: str, x: Any) -> int:
 def line(count: int, dt: DType) -> Tensor:
     """Return a new tensor with one axis; a count beyond every shape is AllocFailed."""
     if count >= 2**63:
-        from suanzi.status import AllocFailed
+        from suanzi.base.status import AllocFailed
 
         raise AllocFailed(f"not enough memory for 2**63 or more elements of {dt}; use fewer.")
     return _core.empty((count,), dt)

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DType, DTypeLike, int32, int64, uint64, widened
-from suanzi.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.arguments import dtype_named, real_argument, tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import axis_argument, flag_argument, integer_argument
-from suanzi.status import DimensionsMismatch, InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.base.dtypes import DType, DTypeLike, int32, int64, uint64, widened
+from suanzi.base.hints import shown
+from suanzi.base.status import (
+    DimensionsMismatch,
+    InvalidArgument,
+    OutOfRange,
+    StatusError,
+    TypeMismatch,
+)
+from suanzi.ops.calling.arguments import dtype_named, real_argument, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype
+from suanzi.ops.calling.scalars import axis_argument, flag_argument, integer_argument
+from suanzi.promote.registry import BOOL, INTEGERS, NUMBERS, REALS, REGISTRY, SUBBYTE, Operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _ORDERED = (*SUBBYTE, *REALS)

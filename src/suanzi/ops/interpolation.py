@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
-from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import promoted_dtype
-from suanzi.resolve.scalars import check_alive, integer_argument, is_several
-from suanzi.shapes import bounded
-from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.base.hints import nearest, shown
+from suanzi.base.shapes import bounded
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import promoted_dtype
+from suanzi.ops.calling.scalars import check_alive, integer_argument, is_several
+from suanzi.promote.registry import FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _LINEAR = {3: "linear", 4: "bilinear", 5: "trilinear"}

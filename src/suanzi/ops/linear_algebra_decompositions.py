@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DType, complex_of, int64, part
-from suanzi.libraries.lapack import answered, check_rank, check_square, identities, promoted_dtype
-from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import flag_argument
-from suanzi.status import InvalidArgument, UninitializedObject
+from suanzi.base.dtypes import DType, complex_of, int64, part
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, UninitializedObject
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument
+from suanzi.ops.libraries.lapack import (
+    answered,
+    check_rank,
+    check_square,
+    identities,
+    promoted_dtype,
+)
+from suanzi.promote.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DType
-from suanzi.libraries.lapack import answered, check_rank, epsilon
+from suanzi.base.dtypes import DType
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import check_alive
+from suanzi.ops.libraries.lapack import answered, check_rank, epsilon
 from suanzi.ops.linear_algebra_solving import as_column, operands, right_hand_sides, without_column
-from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import check_alive
-from suanzi.status import InvalidArgument
+from suanzi.promote.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

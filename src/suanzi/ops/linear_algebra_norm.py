@@ -11,20 +11,20 @@ import re
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi._numpy import np
-from suanzi.dtypes import complex128, float64, part
-from suanzi.libraries.lapack import promoted_dtype
+from suanzi.base.dtypes import complex128, float64, part
+from suanzi.base.hints import shown
+from suanzi.base.numpy import np
+from suanzi.base.status import InvalidArgument, UninitializedObject
 from suanzi.ops.arithmetic import abs, div
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import axes_argument, check_alive, flag_argument
+from suanzi.ops.libraries.lapack import promoted_dtype
 from suanzi.ops.power import pow
 from suanzi.ops.reduction_exact import MAGNITUDES as MAGNITUDES_OF_ROWS
 from suanzi.ops.reduction_exact import ROOT_OF_SQUARES, Accumulate, exact_reduction, is_exact
 from suanzi.ops.reduction_modes import ReduceMode, reduced_shape
-from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import axes_argument, check_alive, flag_argument
-from suanzi.status import InvalidArgument, UninitializedObject
+from suanzi.promote.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.exchange import from_numpy, to_numpy
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted

@@ -12,17 +12,12 @@ from math import prod
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, widened
-from suanzi.ops.creation_wanted import dtype_argument
-from suanzi.ops.reduction_exact import Accumulate, exact_dot, is_exact
-from suanzi.promote.context import get_promotion
-from suanzi.promote.engine import answer
-from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
-from suanzi.promote.operators import OperatorClass
-from suanzi.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
-from suanzi.resolve.arguments import dtype_error, operands_of, real_argument
-from suanzi.resolve.declare import declare_symbol, operator
-from suanzi.resolve.elementwise import (
+from suanzi.base.dtypes import DType, DTypeLike, widened
+from suanzi.base.shapes import MAX_NDIM
+from suanzi.base.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.arguments import dtype_error, operands_of, real_argument
+from suanzi.ops.calling.declare import declare_symbol, operator
+from suanzi.ops.calling.elementwise import (
     SHAPE_CHECKS,
     Shape,
     check_dtype,
@@ -31,8 +26,13 @@ from suanzi.resolve.elementwise import (
     promote,
     refusal_error,
 )
-from suanzi.shapes import MAX_NDIM
-from suanzi.status import DimensionsMismatch, InvalidArgument
+from suanzi.ops.creation_wanted import dtype_argument
+from suanzi.ops.reduction_exact import Accumulate, exact_dot, is_exact
+from suanzi.promote.context import get_promotion
+from suanzi.promote.engine import answer
+from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
+from suanzi.promote.operators import OperatorClass
+from suanzi.promote.registry import ARITHMETIC, COMPLEX, FLOATS, NUMBERS, REGISTRY, Operator
 from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 from math import prod
 
 from suanzi import _core
-from suanzi._numpy import np
-from suanzi.dtypes import DType, widened
+from suanzi.base.dtypes import DType, widened
+from suanzi.base.numpy import np
+from suanzi.base.status import AllocFailed, DimensionsMismatch, InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import operator
 from suanzi.ops.linear_algebra_products import (
     FLOATING,
     as_matrix,
@@ -23,10 +26,7 @@ from suanzi.ops.linear_algebra_products import (
     swapped,
     with_axis,
 )
-from suanzi.registry import NUMBERS, REGISTRY, Operator
-from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.declare import operator
-from suanzi.status import AllocFailed, DimensionsMismatch, InvalidArgument
+from suanzi.promote.registry import NUMBERS, REGISTRY, Operator
 from suanzi.tensors.exchange import check_room, from_numpy
 from suanzi.tensors.parts import converted, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike

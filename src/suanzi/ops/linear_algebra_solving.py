@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType
-from suanzi.libraries.lapack import answered, check_square, promoted_dtype
-from suanzi.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.resolve.arguments import real_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import flag_argument
-from suanzi.shapes import broadcast_shapes
-from suanzi.status import InvalidArgument
+from suanzi.base.dtypes import DType
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import real_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument
+from suanzi.ops.libraries.lapack import answered, check_square, promoted_dtype
+from suanzi.promote.registry import COMPLEX, FLOATS, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import bool as bool_
+from suanzi.ops.calling.arguments import operands_of
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype, check_shapes, promote, promoted_dtype, run
 from suanzi.promote.engine import Layer
-from suanzi.registry import BOOL, LOGICAL, NUMBERS, REGISTRY, SUBBYTE
-from suanzi.resolve.arguments import operands_of
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes, promote, promoted_dtype, run
+from suanzi.promote.registry import BOOL, LOGICAL, NUMBERS, REGISTRY, SUBBYTE
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 _ANY_NUMBER = (*BOOL, *SUBBYTE, *NUMBERS)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from suanzi import _core
-from suanzi.dtypes import DTypeLike, float32
+from suanzi.base.dtypes import DTypeLike, float32
+from suanzi.base.status import TypeMismatch, UninitializedObject
 from suanzi.promote.engine import answer
 from suanzi.promote.library import openvino_rules
 from suanzi.promote.questions import refused
-from suanzi.status import TypeMismatch, UninitializedObject
 from suanzi.tensors.parts import is_destroyed
 from suanzi.tensors.tensor import Tensor
 

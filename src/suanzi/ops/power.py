@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from suanzi.registry import FLOATS, REAL_FUNCTION
-from suanzi.resolve.declare import operator
+from suanzi.ops.calling.declare import operator
+from suanzi.promote.registry import FLOATS, REAL_FUNCTION
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from suanzi import _core
-from suanzi.dtypes import int32
-from suanzi.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
-from suanzi.resolve.arguments import real_argument, tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype
-from suanzi.status import InvalidArgument
+from suanzi.base.dtypes import int32
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import real_argument, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype
+from suanzi.promote.registry import ANY, BOOL, NUMBERS, REGISTRY, SUBBYTE, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DTypeLike, uint8
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DTypeLike, uint8
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.ops.calling.arguments import dtype_error, dtype_named, real_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype
+from suanzi.ops.calling.scalars import flag_argument, integer_argument, shape_argument
 from suanzi.ops.creation_wanted import scalar_argument
 from suanzi.ops.reduction_exact import MEAN, SUM, Accumulate, exact_reduction, is_exact
 from suanzi.ops.reduction_gradients import gradient_of
@@ -27,12 +32,7 @@ from suanzi.ops.reduction_modes import (
 from suanzi.ops.transformation_joining import concat
 from suanzi.ops.transformation_views import reshape
 from suanzi.promote.layers import NUMERIC_KINDS, kind_rank
-from suanzi.registry import BOOL, NUMBERS, REGISTRY, Operator
-from suanzi.resolve.arguments import dtype_error, dtype_named, real_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype
-from suanzi.resolve.scalars import flag_argument, integer_argument, shape_argument
-from suanzi.status import InvalidArgument, OutOfRange, StatusError, TypeMismatch
+from suanzi.promote.registry import BOOL, NUMBERS, REGISTRY, Operator
 from suanzi.tensors.parts import converted, copy, permuted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

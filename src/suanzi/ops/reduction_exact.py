@@ -10,11 +10,11 @@ import math
 from typing import Any, Literal
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
-from suanzi.dtypes import DType, float32, float64
+from suanzi.base.dtypes import DType, float32, float64
+from suanzi.base.hints import nearest, shown
+from suanzi.base.status import InvalidArgument, TypeMismatch
 from suanzi.ops.transformation_views import reshape
-from suanzi.registry import FLOATS, Operator
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.promote.registry import FLOATS, Operator
 from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor
 

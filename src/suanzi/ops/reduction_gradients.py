@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, complex64, complex128, float32, float64
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DType, complex64, complex128, float32, float64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.arguments import is_gradient
+from suanzi.ops.calling.elementwise import promote
 from suanzi.ops.reduction_modes import ReduceMode, result_dtype
 from suanzi.ops.transformation_views import reshape
-from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve.arguments import is_gradient
-from suanzi.resolve.elementwise import promote
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import converted, permuted
 from suanzi.tensors.tensor import Tensor

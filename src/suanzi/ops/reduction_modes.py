@@ -11,13 +11,13 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.dtypes import DType, float32, iinfo, int64
-from suanzi.dtypes import bool as bool_
-from suanzi.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
-from suanzi.resolve.scalars import axis_argument, is_several
-from suanzi.shapes import MAX_NDIM, bounded
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.base.dtypes import DType, float32, iinfo, int64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.hints import shown
+from suanzi.base.shapes import MAX_NDIM, bounded
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.scalars import axis_argument, is_several
+from suanzi.promote.registry import BOOL, COMPLEX, INTEGERS, REALS, Operator
 from suanzi.tensors.tensor import Tensor
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
-from suanzi._hints import shown
-from suanzi.registry import FLOATS, REAL_FUNCTION, REGISTRY
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import elementwise
-from suanzi.status import InvalidArgument, StatusError
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import elementwise
+from suanzi.promote.registry import FLOATS, REAL_FUNCTION, REGISTRY
 from suanzi.tensors.tensor import Tensor, TensorLike
 
 

@@ -14,16 +14,16 @@ from operator import index
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
-from suanzi.dtypes import DType, complex_of, float16, float32, float64
-from suanzi.libraries import fft
-from suanzi.libraries.fft import FFTNormMode
-from suanzi.registry import COMPLEX, REAL_FUNCTION, REGISTRY, Operator
-from suanzi.resolve.arguments import real_argument, tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, promoted_dtype
-from suanzi.resolve.scalars import axes_argument, flag_argument, integer_argument
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.base.dtypes import DType, complex_of, float16, float32, float64
+from suanzi.base.hints import nearest, shown
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.arguments import real_argument, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import check_dtype, promoted_dtype
+from suanzi.ops.calling.scalars import axes_argument, flag_argument, integer_argument
+from suanzi.ops.libraries import fft
+from suanzi.ops.libraries.fft import FFTNormMode
+from suanzi.promote.registry import COMPLEX, REAL_FUNCTION, REGISTRY, Operator
 from suanzi.tensors.parts import converted
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -7,12 +7,33 @@ from dataclasses import replace
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, char, float32, iinfo
-from suanzi.dtypes import bool as bool_
-from suanzi.layout import strides_of
+from suanzi.base.dtypes import DType, DTypeLike, char, float32, iinfo
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.layout import strides_of
+from suanzi.base.shapes import broadcast_shapes
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.ops.calling.arguments import (
+    as_operand,
+    dtype_named,
+    is_gradient,
+    real_argument,
+    real_values,
+    shape_error,
+    tensor_argument,
+    without_scale,
+)
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import (
+    check_dtype,
+    check_shapes,
+    plain_operand,
+    promoted_dtype,
+    run,
+)
+from suanzi.ops.calling.scalars import flag_argument
 from suanzi.ops.creation_wanted import LayoutLike, layout_argument
-from suanzi.quantized import quantize_for
-from suanzi.registry import (
+from suanzi.ops.quantized import quantize_for
+from suanzi.promote.registry import (
     ANY,
     ARITHMETIC,
     JOINING,
@@ -23,21 +44,6 @@ from suanzi.registry import (
     SUBBYTE,
     Operator,
 )
-from suanzi.resolve.arguments import (
-    as_operand,
-    dtype_named,
-    is_gradient,
-    real_argument,
-    real_values,
-    shape_error,
-    tensor_argument,
-    without_scale,
-)
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import check_dtype, check_shapes, plain_operand, promoted_dtype, run
-from suanzi.resolve.scalars import flag_argument
-from suanzi.shapes import broadcast_shapes
-from suanzi.status import InvalidArgument, TypeMismatch
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike

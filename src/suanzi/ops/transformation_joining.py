@@ -12,28 +12,28 @@ from enum import IntEnum
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import nearest, shown
-from suanzi.dtypes import float32, float64
-from suanzi.ops.creation_wanted import scalar_argument
-from suanzi.quantized import quantize_like, stored_zero
-from suanzi.registry import ANY, JOINING, REGISTRY, Operator
-from suanzi.resolve.arguments import (
+from suanzi.base.dtypes import float32, float64
+from suanzi.base.hints import nearest, shown
+from suanzi.base.shapes import MAX_NDIM, bounded
+from suanzi.base.status import InvalidArgument, OnDemand, OutOfRange, UninitializedObject
+from suanzi.ops.calling.arguments import (
     list_argument,
     operands_of,
     real_values,
     tensor_argument,
     without_scale,
 )
-from suanzi.resolve.declare import operator
-from suanzi.resolve.elementwise import plain_operand, promoted_dtype
-from suanzi.resolve.scalars import (
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.elementwise import plain_operand, promoted_dtype
+from suanzi.ops.calling.scalars import (
     axis_argument,
     check_alive,
     integers_argument,
     one_or_several,
 )
-from suanzi.shapes import MAX_NDIM, bounded
-from suanzi.status import InvalidArgument, OnDemand, OutOfRange, UninitializedObject
+from suanzi.ops.creation_wanted import scalar_argument
+from suanzi.ops.quantized import quantize_like, stored_zero
+from suanzi.promote.registry import ANY, JOINING, REGISTRY, Operator
 from suanzi.tensors.make import tensor
 from suanzi.tensors.parts import reshaped, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike

@@ -6,15 +6,15 @@ import math
 from typing import Any
 
 from suanzi import _core
-from suanzi.dtypes import DType, widened
-from suanzi.dtypes import bool as bool_
-from suanzi.layout import strides_of
-from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve.arguments import tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import flag_argument
-from suanzi.shapes import MAX_NDIM, broadcast_shapes
-from suanzi.status import InvalidArgument
+from suanzi.base.dtypes import DType, widened
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.layout import strides_of
+from suanzi.base.shapes import MAX_NDIM, broadcast_shapes
+from suanzi.base.status import InvalidArgument
+from suanzi.ops.calling.arguments import tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import flag_argument
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.tensors.parts import converted, scales_at, with_quantization_of
 from suanzi.tensors.tensor import Tensor, TensorLike
 

@@ -12,20 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi.registry import REGISTRY, Operator
-from suanzi.resolve.arguments import list_argument, tensor_argument
-from suanzi.resolve.declare import operator
-from suanzi.resolve.scalars import (
-    axes_argument,
-    axis_argument,
-    integer_argument,
-    integers_argument,
-    is_several,
-    shape_argument,
-)
-from suanzi.shapes import MAX_NDIM
-from suanzi.status import (
+from suanzi.base.hints import shown
+from suanzi.base.shapes import MAX_NDIM
+from suanzi.base.status import (
     AllocFailed,
     AxisArgument,
     DimensionsMismatch,
@@ -34,6 +23,17 @@ from suanzi.status import (
     OutOfRange,
     StatusError,
 )
+from suanzi.ops.calling.arguments import list_argument, tensor_argument
+from suanzi.ops.calling.declare import operator
+from suanzi.ops.calling.scalars import (
+    axes_argument,
+    axis_argument,
+    integer_argument,
+    integers_argument,
+    is_several,
+    shape_argument,
+)
+from suanzi.promote.registry import REGISTRY, Operator
 from suanzi.tensors.parts import reshaped, zeros
 from suanzi.tensors.tensor import Tensor, TensorLike
 

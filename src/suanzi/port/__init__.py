@@ -1,8 +1,6 @@
 """What changes when a program moves to another framework: its calls, judged by the rule sets.
 
-``calls``      one record for every reader: operator, operands, result, where
 ``operators``  which of a framework's operators promote, from the table of names
-``recorders``  what records a running program, in the process of its framework, without suanzi
 ``readers``    what reads calls that others recorded
 ``models``     models in files, which promote nothing: ONNX, OpenVINO IR
 ``opening``    which reader a file is for
@@ -15,12 +13,12 @@
 ``running``    a program in another process, or a block of this one
 """
 
-from suanzi.port.calls import Call, Calls, read_calls
 from suanzi.port.findings import Finding
 from suanzi.port.readers.dumps import read_exported
 from suanzi.port.report import Report, judge
 from suanzi.port.running import run_program, trace
 from suanzi.port.under_autocast import explain_autocast
+from suanzi.recording.calls import Call, Calls, read_calls
 
 __all__ = [
     "Call",

@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi._text import printable
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
+from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError, InvalidArgument
+from suanzi.base.text import printable
 from suanzi.port.support import Support, read_support, support
 from suanzi.promote.live import Compared, run_script
-from suanzi.status import InternalError, InvalidArgument
 
 FRAMEWORKS = ("paddle", "mindspore", "openvino")
-_ASKER = Path(__file__).parent / "recorders" / "ask_dtypes.py"
+_ASKER = Path(__file__).parent / "probes" / "ask_dtypes.py"
 
 
 @dataclass(frozen=True, repr=False)

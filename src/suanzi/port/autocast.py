@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from suanzi.dtypes import DType, float32, float64
-from suanzi.port.calls import Call, Taken
+from suanzi.base.dtypes import DType, float32, float64
+from suanzi.base.status import InvalidArgument
 from suanzi.port.findings import Verdict
 from suanzi.promote.fixes import Fix, cast_code
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, loss
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Call, Taken
 
 Policy = Literal["lower", "float32", "widest", "others"]
 SAYS = {

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suanzi.port.calls import Call
 from suanzi.port.findings import Verdict
 from suanzi.port.given import OWN_GRADIENTS
 from suanzi.promote.rules import RuleSet
+from suanzi.recording.calls import Call
 from suanzi.standard.other_names import by_name
 
 FOLDER = Path(__file__).parent / "available"

@@ -14,16 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi._text import printable
+from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError, InvalidArgument
+from suanzi.base.text import printable
 from suanzi.port.available import torch_name
-from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.judged import Judged
 from suanzi.port.layout import shortened
-from suanzi.port.recorders import ask_differences as asker
+from suanzi.port.probes import ask_differences as asker
 from suanzi.promote.live import Compared, run_script
 from suanzi.promote.operands import Role
-from suanzi.status import InternalError, InvalidArgument
+from suanzi.recording.calls import Call, Calls, Taken
 
 _SHOWN = 4
 

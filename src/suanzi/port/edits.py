@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from suanzi.dtypes import DType
-from suanzi.port.calls import Call, Calls, Taken
+from suanzi.base.dtypes import DType
 from suanzi.port.findings import Finding, is_source
 from suanzi.port.layout import is_library
 from suanzi.port.operators import known, place_of_name
 from suanzi.promote.operands import Role
+from suanzi.recording.calls import Call, Calls, Taken
 
 
 class Left(Exception):

@@ -17,11 +17,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from suanzi.port.calls import Call, Where
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.engine import Answer
 from suanzi.promote.explain import Explanation
 from suanzi.promote.fixes import Fix
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Call, Where
 
 Code = Literal["SZ001", "SZ002", "SZ003", "SZ004", "SZ005", "SZ006", "SZ007", "SZ008"]
 

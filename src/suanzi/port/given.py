@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from suanzi.port.calls import Call, Calls
 from suanzi.promote.rules import RuleSet
+from suanzi.recording.calls import Call, Calls
 
 OWN_GRADIENTS = ("mindspore", "paddle", "openvino", "jax", "numpy")
 """Targets that do not run the backward of the source: they differentiate themselves, or not."""

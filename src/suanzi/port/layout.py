@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterable
 from functools import cache
 
-from suanzi._lang import say
-from suanzi._text import printable
-from suanzi.port.calls import Where
+from suanzi.base.lang import say
+from suanzi.base.text import printable
 from suanzi.port.findings import Finding, line_at
+from suanzi.recording.calls import Where
 
 REFUSED = ("SZ002", "SZ004", "SZ008")
 """The codes of calls that a target does not make at all."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from suanzi.port.calls import Calls, read_calls
+from suanzi.base.status import InvalidArgument
 from suanzi.port.findings import Fingerprint
 from suanzi.port.models.graph import Graph, judge_graph
 from suanzi.port.models.onnx_model import fix_onnx, read_onnx
@@ -15,7 +15,7 @@ from suanzi.port.readers.dumps import read_exported, read_msprobe
 from suanzi.port.readers.logs import MARK, from_configs, from_log, read_text
 from suanzi.port.report import Report, judge
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Calls, read_calls
 
 
 def read_log(path: str) -> Calls:

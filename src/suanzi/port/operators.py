@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from suanzi.port.calls import Call, Taken
-from suanzi.port.recorders import recording
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.operators import OPERANDS, Operator, operator
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Call, Taken
+from suanzi.recording.recorders import recording
 
 _NAMES = {
     "input": 0, "self": 0, "tensors": 0, "other": 1, "exponent": 1, "min": 1, "end": 1, "mat2": 1,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi._html import render
-from suanzi._lang import say
-from suanzi.port.calls import Call
+from suanzi.base.html import render
+from suanzi.base.lang import say
 from suanzi.port.findings import CODES, PAGE, Finding, is_source
 from suanzi.port.layout import REFUSED, asked, called_by, grouped, shortened, summary_of
+from suanzi.recording.calls import Call
 
 if TYPE_CHECKING:
     from suanzi.port.report import Report

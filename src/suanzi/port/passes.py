@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
 from suanzi.port import autocast
 from suanzi.port.available import Available
-from suanzi.port.calls import Call, Calls, Taken
 from suanzi.port.findings import Code, Finding, Verdict
 from suanzi.port.given import Given
 from suanzi.port.judged import Judged
@@ -32,6 +31,7 @@ from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import OUTSIDE, Operator
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, holds, loss, number_loss, show
+from suanzi.recording.calls import Call, Calls, Taken
 
 OwnValues: TypeAlias = tuple[tuple[DType, int | float], ...]
 """Values that tensors of the program had, each with the dtype."""

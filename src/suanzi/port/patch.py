@@ -18,11 +18,11 @@ from subprocess import DEVNULL
 from tempfile import TemporaryFile
 from typing import Any, TypeAlias
 
-from suanzi.port.calls import Calls
+from suanzi.base.status import InvalidArgument
 from suanzi.port.edits import Change, Edit, Left, cast, cast_back
 from suanzi.port.layout import shortened
 from suanzi.port.report import Report
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Calls
 
 Run: TypeAlias = Callable[[Mapping[str, str]], tuple[Calls, bytes]]
 """Runs the program with other texts of some files; returns its calls and its output."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from suanzi import _core
-from suanzi._lang import said, say
-from suanzi._text import printable
-from suanzi.port.calls import Calls
+from suanzi.base.lang import said, say
+from suanzi.base.status import InvalidArgument
+from suanzi.base.text import printable
 from suanzi.port.differences import Difference, differences
 from suanzi.port.findings import (
     CODES,
@@ -30,7 +30,7 @@ from suanzi.port.support import check_chips
 from suanzi.port.values import Close, close_lines, notes_of
 from suanzi.promote.library import rule_set, rules_or_file
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Calls
 
 _WAYS = {"in-place": "x += y", "in-place method": "x.add_(y)", "out": "out="}
 
@@ -238,7 +238,7 @@ class Report:
         ]
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, note, page, table
+        from suanzi.base.html import Cell, note, page, table
 
         rows = [
             [Cell(text, "refused" if row[1] == "SZ002" else "lossy" if i == 1 else "")

@@ -17,18 +17,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from suanzi._files import write_file
-from suanzi._hints import nearest
-from suanzi._text import ending
-from suanzi.port.calls import Calls, from_records, read_processes
+from suanzi.base.files import write_file
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
+from suanzi.base.text import ending
 from suanzi.port.operators import FRAMEWORKS
-from suanzi.port.recorders import processes
-from suanzi.port.recorders.values import MODES
 from suanzi.port.report import Report, judge, targets
 from suanzi.port.support import check_chips
 from suanzi.promote.live import NotInstalled
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
+from suanzi.recording import recorders
+from suanzi.recording.calls import Calls, from_records, read_processes
+from suanzi.recording.recorders import processes
+from suanzi.recording.recorders.values import MODES
 
 _NOT_INSTALLED = 3
 _SECONDS_TO_END = 3.0
@@ -133,7 +134,7 @@ def check_framework(framework: str) -> Path:
             f"port: programs of {framework!r} cannot be recorded; use "
             f"{', '.join(FRAMEWORKS)}.{nearest(framework, FRAMEWORKS)}"
         )
-    return Path(__file__).parent / "recorders" / f"record_{framework}.py"
+    return recorders.HOME / f"record_{framework}.py"
 
 
 def check_values(mode: str) -> str:
@@ -187,4 +188,4 @@ def _load(framework: str) -> ModuleType:
     check_framework(framework)
     if importlib.util.find_spec(framework) is None:
         raise NotInstalled(f"port.trace: {framework} is not installed here.")
-    return importlib.import_module(f"suanzi.port.recorders.record_{framework}")
+    return importlib.import_module(f"suanzi.recording.recorders.record_{framework}")

@@ -14,17 +14,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi.dtypes import DType, dtype
+from suanzi.base.dtypes import DType, dtype
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.port.available import Kernel, computes, table
-from suanzi.port.calls import Call, Taken
 from suanzi.port.findings import Verdict
 from suanzi.promote.fixes import Fix, cast_code
 from suanzi.promote.operands import Role
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, loss
+from suanzi.recording.calls import Call, Taken
 from suanzi.standard.other_names import SWAPPED, Meaning, by_name
-from suanzi.status import InvalidArgument, StatusError
 
 _OPERANDS = ("other", "exponent", "min", "max", "weight", "end")
 """What operands are called that may be Python numbers."""

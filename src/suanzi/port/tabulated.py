@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from suanzi.dtypes import DType, iinfo
-from suanzi.port.calls import Call, Taken
+from suanzi.base.dtypes import DType, iinfo
 from suanzi.port.findings import Code, Verdict
 from suanzi.promote.fixes import Fix, cast_code
 from suanzi.promote.operands import NUMBER_KINDS, Role
 from suanzi.promote.results import Column, results
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains, holds, loss, show
+from suanzi.recording.calls import Call, Taken
 from suanzi.standard.other_names import by_name
 
 _NUMBERS = {

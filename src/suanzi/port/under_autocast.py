@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi._lang import said, say
-from suanzi._text import columns
-from suanzi.dtypes import DType, bfloat16, float16, float64
+from suanzi.base.dtypes import DType, bfloat16, float16, float64
+from suanzi.base.hints import nearest
+from suanzi.base.lang import said, say
+from suanzi.base.status import InvalidArgument, StatusError
+from suanzi.base.text import columns
 from suanzi.port.autocast import LISTS, SAYS, Lists, read
 from suanzi.promote.engine import answer
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand, operand
 from suanzi.promote.operators import operator
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument, StatusError
 
 
 @dataclass(frozen=True)

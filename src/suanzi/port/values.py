@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from math import inf, isinf
 from typing import Any
 
-from suanzi.dtypes import DType, bfloat16, finfo, float16, float32, float64, iinfo
-from suanzi.port.calls import Call, Taken, Where
+from suanzi.base.dtypes import DType, bfloat16, finfo, float16, float32, float64, iinfo
 from suanzi.port.findings import Finding, Verdict
 from suanzi.port.judged import Judged
 from suanzi.port.layout import shortened, statement_at
-from suanzi.port.seen import Seen
 from suanzi.port.tabulated import question
 from suanzi.promote.engine import Answer
 from suanzi.promote.fixes import Fix
 from suanzi.promote.operands import Role
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import holds, number_loss, show
+from suanzi.recording.calls import Call, Taken, Where
+from suanzi.recording.seen import Seen
 
 MARGIN = 8
 """Values of float16 are reported where they are less than this many times below its largest."""

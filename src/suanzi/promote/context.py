@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 from suanzi import _core
-from suanzi._blocks import Blocks
-from suanzi._hints import nearest
+from suanzi.base.blocks import Blocks
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.library import BRINGS, DEFAULT, loaded, rule_set
 from suanzi.promote.losing import ON_LOSS, OnLoss
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
 
 _active: ContextVar[RuleSet] = ContextVar("suanzi.promotion")
 _blocks = Blocks(_active, "promotion", "its rule set")

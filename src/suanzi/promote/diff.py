@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
 
-from suanzi._lang import said, say
-from suanzi._text import columns
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
+from suanzi.base.lang import said, say
+from suanzi.base.text import columns
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, Operand, ZeroDim, operand
 from suanzi.promote.operators import OperatorClass, operator
@@ -119,7 +119,7 @@ class Diff:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, note, page, table
+        from suanzi.base.html import Cell, note, page, table
 
         head, *counts = said([("", "compared", "differ", "one refuses"), *self.summary()])
         parts = [table(head, counts, row_heads=True, caption=say(self.title))]

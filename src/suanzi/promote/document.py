@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from suanzi._hints import nearest
-from suanzi.dtypes import read_as
+from suanzi.base.dtypes import read_as
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.operands import NUMBER_KINDS
 from suanzi.promote.tables import table_text
-from suanzi.status import InvalidArgument
 
 _KEYS = (
     "name", "like", "title", "version", "source", "names", "cast", "zero-d", "alone", "float",

@@ -13,8 +13,9 @@ from enum import Enum
 from itertools import combinations
 from typing import Any, NoReturn
 
-from suanzi.dtypes import DType, float32, float64
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DType, float32, float64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.layers import Cell, Gate, kind_rank, weak_number
 from suanzi.promote.operands import NumberKind, Operand, Role, operand
 from suanzi.promote.operators import (
@@ -26,7 +27,6 @@ from suanzi.promote.operators import (
 )
 from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
 
 
 class Layer(Enum):
@@ -89,16 +89,16 @@ class Answer:
         """The dtype of the operator's result: bool for comparison and logic, else `dtype`."""
         if self.dtype is None:
             return None
-        if self.operator.operator_class in _GIVES_BOOL:
+        if self.operator.operator_class in GIVES_BOOL:
             return bool_
         if self.operator.name != "abs":
             return self.dtype
-        from suanzi.dtypes import part
+        from suanzi.base.dtypes import part
 
         return part(self.dtype)
 
 
-_GIVES_BOOL = (OperatorClass.COMPARISON, OperatorClass.LOGICAL)
+GIVES_BOOL = (OperatorClass.COMPARISON, OperatorClass.LOGICAL)
 _NEEDS_FLOAT = (OperatorClass.TRUE_DIVISION, OperatorClass.REAL_FUNCTION)
 # Every integer dtype holds these, so that a number among them never overflows.
 _FITS_EVERYWHERE = range(2)
@@ -109,13 +109,13 @@ def answer(
 ) -> Answer:
     """Return what `rules` say about `operands`, a refusal included."""
     seen = tuple(operand(x) for x in operands)
-    run = _Run(rules, operator(op))
+    run = Run(rules, operator(op))
     if is_tabulated(run.operator.name):
         found = run.look_up(run.as_made(seen))
         return Answer(seen, rules, run.operator, found, tuple(run.steps))
     try:
         dtype = run.finish(run.join(run.as_tensors(run.as_made(run.as_numbers(seen)))))
-    except _Refused:
+    except Refused:
         dtype = None
     result = Answer(seen, rules, run.operator, dtype, tuple(run.steps))
     _remember(result)
@@ -171,11 +171,11 @@ def _is_held(dt: DType | None, value: Any) -> bool:
     return holds(dt, int(value))
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """A layer refused; the last step says which, and why."""
 
 
-class _Run:
+class Run:
     """One question on its way through the layers."""
 
     def __init__(self, rules: RuleSet, operator: Operator) -> None:
@@ -187,12 +187,14 @@ class _Run:
         self.pair_layer = Layer.TABLE if rules.tabulated else Layer.RULE
 
     def take(self, layer: Layer, cell: Cell) -> DType:
+        """Note which layer answered, and return its dtype; raise where it refuses."""
         self.steps.append(Step(layer, cell.reason, cell.dtype))
         if cell.dtype is None:
-            raise _Refused
+            raise Refused
         return cell.dtype
 
     def refuse(self, layer: Layer, why: str) -> NoReturn:
+        """Note that a layer refuses, and raise."""
         self.take(layer, Cell(None, why))
         raise AssertionError
 
@@ -269,6 +271,7 @@ class _Run:
         return self.join_numbers(joined, numbers) if numbers else _present(joined)
 
     def check_known(self, dtypes: tuple[DType, ...], numbers: list[Operand]) -> None:
+        """Refuse dtypes that the rule set has no answer for."""
         if numbers and any(d.kind == "char" for d in dtypes):
             self.refuse(Layer.UNKNOWN, "char holds text, which does not mix with numbers")
         unknown = [d for d in dtypes if d not in self.rules.dtypes]
@@ -277,7 +280,7 @@ class _Run:
 
     def needs_no_common_dtype(self, operands: tuple[Operand, ...]) -> bool:
         """Tell whether these are compared value by value, for want of a dtype that holds them."""
-        if self.rules.exact_comparison == "never" or self.key not in _GIVES_BOOL:
+        if self.rules.exact_comparison == "never" or self.key not in GIVES_BOOL:
             return False
         kinds = {o.kind if o.dtype is None else o.dtype.kind for o in operands}
         if kinds <= {"bool", "int", "uint", "float"} and self.rules.join is not None:
@@ -288,6 +291,7 @@ class _Run:
         return tried is None or tried.kind == "float"
 
     def join_tensors(self, tensors: tuple[DType, ...], zeros: tuple[DType, ...]) -> DType | None:
+        """Return what tensors and 0-d tensors are promoted to."""
         gate = self.rules.gate(self.operator)
         self.check_answered(len({*tensors, *zeros}))
         zero_dim = self.rules.zero_dim(self.operator).answer
@@ -323,6 +327,7 @@ class _Run:
             )
 
     def join_dtypes(self, dtypes: tuple[DType, ...], gate: Gate | None) -> DType | None:
+        """Return what dtypes of one kind of operand are promoted to."""
         if len(dtypes) < 2:
             if dtypes:
                 self.take(Layer.EQUAL, Cell(dtypes[0], self.equal_text(dtypes[0])))
@@ -336,6 +341,7 @@ class _Run:
         return self.take(Layer.SEVERAL, self.least_above(dtypes))
 
     def equal_text(self, dt: DType) -> str:
+        """Return why equal dtypes need no promotion."""
         if dt in self.rules.dtypes:
             return f"{dt} needs no promotion"
         return f"{dt} needs no promotion, though {self.rules.title} has no rule for it"
@@ -365,9 +371,11 @@ class _Run:
         return Cell(None, f"no one dtype absorbs {names}")
 
     def absorbs(self, outer: DType, inner: DType) -> bool:
+        """Return whether a dtype with another one stays what it is."""
         return outer is inner or self.pair(outer, inner).dtype is outer
 
     def join_numbers(self, joined: DType | None, numbers: list[Operand]) -> DType:
+        """Return what the dtype of the tensors and Python numbers are promoted to."""
         kinds: list[NumberKind] = [o.kind for o in numbers if o.kind is not None]
         kind = max(kinds, key=kind_rank)
         if joined is None:

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from suanzi._lang import said, say
-from suanzi._text import columns
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
+from suanzi.base.lang import said, say
+from suanzi.base.status import InvalidArgument
+from suanzi.base.text import columns
 from suanzi.promote.engine import Answer, Layer
 from suanzi.promote.fixes import Fix, fix_for, fix_keeping, losses, same, unknown_losses, wanted_by
 from suanzi.promote.results import results
 from suanzi.promote.rounding import Rounded, rounded
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real
-from suanzi.status import InvalidArgument
 
 if TYPE_CHECKING:
-    from suanzi._html import Mark
+    from suanzi.base.html import Mark
 
 # The entry of RuleSet.sources that a layer comes from, and suanzi's own layers.
-_SOURCES = {
+SOURCES = {
     Layer.NUMBER: "numbers",
     Layer.ZERO_DIM: "zero-d",
     Layer.GATE: "gate",
@@ -31,7 +31,7 @@ _SOURCES = {
     Layer.TURNED: "float",
     Layer.MADE: "made",
 }
-_OURS = {
+OURS = {
     Layer.SEVERAL: "all operands at once, as numpy.result_type and jax.numpy.result_type do",
     Layer.QUANTIZED: "quantised values are real values",
     Layer.EQUAL: "equal dtypes need no promotion",
@@ -85,13 +85,13 @@ class Explanation:
     def source(self) -> str:
         """The document, with its version, that the deciding layer comes from."""
         rules, layer = self.rules, self.answer.layer
-        if layer in _OURS:
-            return f"suanzi: {_OURS[layer]}"
+        if layer in OURS:
+            return f"suanzi: {OURS[layer]}"
         if layer is Layer.FLOAT and "float" not in rules.sources:
             return f"T/AI 131.1-2025: floating-point only; the default float of {rules.title}"
         if layer is Layer.RESULT and (table := results(rules.name)) is not None:
             return f"{rules.title} ({table.version}): {table.source}"
-        source = rules.sources.get(_SOURCES.get(layer, ""), rules.source)
+        source = rules.sources.get(SOURCES.get(layer, ""), rules.source)
         return f"{rules.title} ({rules.version}): {source}"
 
     @cached_property
@@ -195,7 +195,7 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, page, table
+        from suanzi.base.html import Cell, page, table
 
         rows = [
             (say(label), Cell(say(text), _mark(self)) if label == "lost" else say(text))
@@ -313,7 +313,7 @@ class Explanations:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, page, table
+        from suanzi.base.html import Cell, page, table
 
         rows = [
             (name, Cell(dtype, _mark(one)), Cell(lost, _mark(one)), why)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from suanzi._lang import say
+from suanzi.base.lang import say
 from suanzi.promote.operators import OperatorClass
 from suanzi.promote.zero_dim import AS_TENSOR
 
 if TYPE_CHECKING:
-    from suanzi.dtypes import DType
+    from suanzi.base.dtypes import DType
     from suanzi.promote.rules import RuleSet
 
 

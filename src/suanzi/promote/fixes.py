@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from suanzi.dtypes import DType, document_name
+from suanzi.base.dtypes import DType, document_name
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.layers import kind_rank
 from suanzi.promote.operands import Operand, Role
@@ -21,7 +22,6 @@ from suanzi.promote.operators import OUTSIDE
 from suanzi.promote.results import results, row_and_column
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, Real, loss, number_loss, show
-from suanzi.status import InvalidArgument
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def fix_for(found: Answer) -> Fix | None:
         return None
     best = min(_casts(found), key=lambda option: option.rank, default=None)
     # A cast helps if it loses later than the answer does, and not fractions or the sign.
-    now = -min((_magnitude(one.value) for one in lost), default=1.0)
+    now = -min((magnitude(one.value) for one in lost), default=1.0)
     if best is not None and best.rank[0] < now:
         return _fix(found, best)
     return _stay_small(lost) if lost else None
@@ -95,7 +95,7 @@ def _operand_loss(o: Operand, path: tuple[DType, ...]) -> Loss | None:
         return None
     # A later step can lose smaller values than an earlier one: int64 by float64 to float32.
     lost = [x for step in path if (x := loss(o.dtype, step)) is not None]
-    return min(lost, key=lambda one: _magnitude(one.value), default=None)
+    return min(lost, key=lambda one: magnitude(one.value), default=None)
 
 
 # Least lost first; then tensors before numbers, what loses before what does not, the lowest kind,
@@ -161,7 +161,7 @@ def _try(
         if (one := _operand_loss(o, (target, result) if o in cast else (result,))) is not None
     ]
     rank = (
-        -min((_magnitude(one.value) for one in lost), default=math.inf),
+        -min((magnitude(one.value) for one in lost), default=math.inf),
         cast[0].dtype is None,
         not any(o.dtype in losing for o in cast),
         kind_rank(result.kind),
@@ -196,7 +196,8 @@ def scope(found: Answer) -> tuple[Any, ...]:
     return rules, op.operator_class, op.name if own else ""
 
 
-def _magnitude(value: Real | complex) -> float:
+def magnitude(value: Real | complex) -> float:
+    """Return the absolute value, infinite where a float cannot hold it."""
     try:
         return abs(complex(value))
     except OverflowError:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from suanzi.dtypes import DType, complex64, float32, int64
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DType, complex64, float32, int64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
-from suanzi.status import InvalidArgument
 
 _KIND_RANKS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
 NUMERIC_KINDS = tuple(_KIND_RANKS)

@@ -8,11 +8,11 @@ from importlib import import_module
 from os.path import isfile, sep, splitext
 from pickle import PicklingError
 
-from suanzi._hints import nearest
-from suanzi.dtypes import DTypeLike, dtype, float32
+from suanzi.base.dtypes import DTypeLike, dtype, float32
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.tables import TABULATED, table_text
-from suanzi.status import InvalidArgument
 
 DEFAULT = "cann"
 """The rule set in force until another is chosen."""

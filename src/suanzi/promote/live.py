@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from suanzi._hints import nearest
-from suanzi._lang import said, say
-from suanzi._text import columns, ending, printable
-from suanzi.dtypes import DType, dtype
+from suanzi.base.dtypes import DType, dtype
+from suanzi.base.hints import nearest
+from suanzi.base.lang import said, say
+from suanzi.base.status import InternalError, InvalidArgument
+from suanzi.base.text import columns, ending, printable
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Number, ZeroDim
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InternalError, InvalidArgument
 
 FRAMEWORKS = (
     "torch", "numpy", "jax", "paddle", "mindspore", "openvino", "inductor", "triton", "flaggems",
@@ -138,7 +138,7 @@ class Live:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import note, page, table
+        from suanzi.base.html import note, page, table
 
         parts = [note(say(self.summary()))]
         for title, cells in (("drift", self.drift), ("known deviations", self.of("known"))):

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from suanzi._hints import nearest
-from suanzi._text import printable
+from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError, InvalidArgument
+from suanzi.base.text import printable
 from suanzi.promote.live import Compared, run_script
 from suanzi.promote.results import Results, read_results, results
-from suanzi.status import InternalError, InvalidArgument
 
 WITH_RESULTS = ("torch", "numpy", "jax", "paddle", "mindspore", "openvino")
 """The frameworks whose operators are asked for their results."""

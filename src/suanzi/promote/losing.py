@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
 
 OnLoss: TypeAlias = Literal["ignore", "warn", "raise"]
 ON_LOSS: tuple[OnLoss, ...] = ("ignore", "warn", "raise")

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from suanzi.dtypes import DTYPES, DType, complex128, float32, float64
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DTYPES, DType, complex128, float32, float64
+from suanzi.base.dtypes import bool as bool_
 from suanzi.promote.layers import NUMERIC_KINDS, Cell, PythonNumber, default_alone, kind_rank
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.operators import OperatorClass

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from suanzi.dtypes import DType, document_name, dtype, float32, float64, int64, uint64
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DType, document_name, dtype, float32, float64, int64, uint64
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.layers import Cell, Gate, kind_rank
 from suanzi.promote.operands import NumberKind
 from suanzi.promote.operators import OUTSIDE, OperatorClass
@@ -22,7 +23,6 @@ from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import contains
 from suanzi.promote.writing import RULES as WRITES
 from suanzi.promote.zero_dim import ZeroDimRule
-from suanzi.status import InvalidArgument
 
 # The 18 of OpenVINO's 25 element types that the operation accepts.
 DTYPES = tuple(

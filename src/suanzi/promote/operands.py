@@ -7,8 +7,8 @@ from enum import Enum
 from typing import Any, Literal, TypeAlias
 
 from suanzi import _core
-from suanzi.dtypes import DTYPES, DType, DTypeLike, dtype
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.base.dtypes import DTYPES, DType, DTypeLike, dtype
+from suanzi.base.status import InvalidArgument, TypeMismatch
 
 NumberKind: TypeAlias = Literal["bool", "int", "float", "complex"]
 NUMBER_KINDS: tuple[NumberKind, ...] = ("bool", "int", "float", "complex")

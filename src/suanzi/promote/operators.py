@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from suanzi._hints import nearest
-from suanzi.status import InvalidArgument
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 
 
 class OperatorClass(IntEnum):

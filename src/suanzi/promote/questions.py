@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, dtype
+from suanzi.base.dtypes import DType, DTypeLike, dtype
+from suanzi.base.status import InvalidArgument, OnDemand, TypeMismatch
 from suanzi.promote.context import rules_in_force
 from suanzi.promote.library import rule_set, rule_sets
 from suanzi.promote.operands import ZeroDim, operand_of_code
 from suanzi.promote.operators import AS_TYPED, OperatorClass, operator
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument, OnDemand, TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi.promote.diff import Diff

@@ -31,12 +31,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any, TypeVar
 
-from suanzi.dtypes import DOCUMENTS, DType, document_name, dtype
+from suanzi.base.dtypes import DOCUMENTS, DType, document_name, dtype
+from suanzi.base.status import InvalidArgument
 from suanzi.promote import layers, writing, zero_dim
 from suanzi.promote.document import Document, read_document
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind
 from suanzi.promote.operators import OperatorClass, Scope, operator
-from suanzi.status import InvalidArgument
 
 _REFUSED = ("-", "×")
 _WEAK: dict[str, NumberKind] = {"i*": "int", "f*": "float", "c*": "complex"}

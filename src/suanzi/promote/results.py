@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from suanzi.dtypes import DType, dtype
+from suanzi.base.dtypes import DType, dtype
+from suanzi.base.status import InvalidArgument
 from suanzi.promote.operands import NUMBER_KINDS, NumberKind, Operand, Role
-from suanzi.status import InvalidArgument
 
 FOLDER = Path(__file__).parent / "results"
 FILES = {"openvino+torch": "openvino_torch"}

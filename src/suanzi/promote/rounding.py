@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
-from suanzi.dtypes import DType, dtype, float32
+from suanzi.base.dtypes import DType, dtype, float32
 from suanzi.promote.engine import Answer, Layer, answer
 from suanzi.promote.layers import Moment, RoundingRule
 from suanzi.promote.operands import Operand, Role

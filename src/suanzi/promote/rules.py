@@ -16,7 +16,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from suanzi import _core
-from suanzi.dtypes import DType, DTypeLike, dtype, float32
+from suanzi.base.dtypes import DType, DTypeLike, dtype, float32
+from suanzi.base.files import read_text
+from suanzi.base.status import InvalidArgument
 from suanzi.promote import layers
 from suanzi.promote.losing import OnLoss
 from suanzi.promote.operands import NumberKind
@@ -32,7 +34,6 @@ from suanzi.promote.operators import (
 from suanzi.promote.results import results
 from suanzi.promote.writing import WriteRule
 from suanzi.promote.zero_dim import AS_TENSOR, ZeroDimRule
-from suanzi.status import InvalidArgument
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -153,7 +154,7 @@ class RuleSet(_core.RuleTable):
         return f"<rule set {self.name}: {self.title}, {self.version}>"
 
     def _repr_html_(self) -> str:
-        from suanzi._html import page, table
+        from suanzi.base.html import page, table
         from suanzi.promote.facts import facts_of, lines_of
 
         return page(table((), lines_of(facts_of(self)), row_heads=True, caption=repr(self)))
@@ -232,8 +233,7 @@ class RuleSet(_core.RuleTable):
     def from_file(cls, path: str | PathLike[str]) -> RuleSet:
         """Read a rule set from a file that holds a text table."""
         try:
-            with open(path, encoding="utf-8") as file:
-                text = file.read()
+            text = read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or "it is not text"
             raise InvalidArgument(f"rule set: {str(path)!r} cannot be read: {why}.") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from suanzi.dtypes import DTYPES, DType, float32
+from suanzi.base.dtypes import DTYPES, DType, float32
 from suanzi.promote.layers import NUMERIC_KINDS, Cell, Gate, default_alone, weak_number
 from suanzi.promote.lossless import smallest
 from suanzi.promote.operators import OUTSIDE, OperatorClass

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from suanzi._lang import said, say
-from suanzi._text import columns
-from suanzi.dtypes import DType, document_name
-from suanzi.dtypes import bool as bool_
+from suanzi.base.dtypes import DType, document_name
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.lang import said, say
+from suanzi.base.text import columns
 from suanzi.promote.engine import answer
 from suanzi.promote.operands import NUMBER_KINDS, Number, NumberKind
 from suanzi.promote.operators import OperatorClass, operator
@@ -18,7 +18,7 @@ from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, contains, loss
 
 if TYPE_CHECKING:
-    from suanzi._html import Cell, Mark
+    from suanzi.base.html import Cell, Mark
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +69,7 @@ class Table:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import note, page, table
+        from suanzi.base.html import note, page, table
 
         numbers = [Number(kind) for kind in NUMBER_KINDS]
         return page(
@@ -90,7 +90,7 @@ class Table:
 
     def _cells(self, a: DType, others: Sequence[DType | Number]) -> list[Cell]:
         """Return a row for a notebook; where the mouse rests: why, and who may lose values."""
-        from suanzi._html import Cell
+        from suanzi.base.html import Cell
 
         cells = []
         for other in others:
@@ -251,7 +251,7 @@ class Laws:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from suanzi._html import Cell, page, table
+        from suanzi.base.html import Cell, page, table
 
         rows = [
             (say(law), Cell(say(holds), "good" if holds == "yes" else "lossy"), say(example))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from os import path
 
-from suanzi._hints import nearest
-from suanzi.status import InvalidArgument
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 
 TABULATED = (
     "cann", "mindspore", "paddle", "paddle_compare_fix", "paddle_table", "torch", "torch_npu",

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-from suanzi.dtypes import DType, finfo, iinfo, part
+from suanzi.base.dtypes import DType, finfo, iinfo, part
 
 Real = int | Fraction | float
 """An exact real number; a float only for infinities and NaN."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
 from suanzi.promote.layers import Cell, kind_rank
 
 WAYS = ("in-place", "in-place method", "out")

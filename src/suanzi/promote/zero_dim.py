@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from suanzi.dtypes import DType
+from suanzi.base.dtypes import DType
 from suanzi.promote.layers import Cell, kind_rank
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from suanzi._hints import nearest
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument, Status
 from suanzi.standard.catalogues import STANDARD, catalogue, key_of, usable
-from suanzi.status import InvalidArgument, Status
 
 if TYPE_CHECKING:
     from suanzi.standard.worked_examples import Example
@@ -262,7 +262,7 @@ def titles() -> Mapping[str, str]:
     """
     from pathlib import Path
 
-    from suanzi._toml import tomllib
+    from suanzi.base.toml import tomllib
 
     file = Path(__file__).parent / "titles.toml"
     return MappingProxyType(tomllib.loads(file.read_text("utf-8")))

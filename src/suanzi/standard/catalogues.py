@@ -18,8 +18,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from suanzi._hints import nearest, shown
-from suanzi.status import InvalidArgument
+from suanzi.base.hints import nearest, shown
+from suanzi.base.status import InvalidArgument
 
 STANDARD = "standard"
 ENTRY_POINTS = "suanzi.catalogues"
@@ -60,8 +60,8 @@ _KNOWN: dict[str, Catalogue] = {
     ),
     "nn": Catalogue(
         "nn",
-        os.path.join(os.path.dirname(os.path.dirname(__file__)), "nn"),
-        "suanzi.nn",
+        os.path.join(os.path.dirname(os.path.dirname(__file__)), "ops", "nn"),
+        "suanzi.ops.nn",
         "the model operators",
         "suanzi.conformance.nn",
     ),

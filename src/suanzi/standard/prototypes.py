@@ -13,9 +13,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from suanzi.base.status import InternalError
 from suanzi.standard import Interface, interface, interfaces
 from suanzi.standard.records import categories
-from suanzi.status import InternalError
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from functools import cache, cached_property
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from typing import Any
 
-from suanzi._toml import tomllib
+from suanzi.base.toml import tomllib
 from suanzi.standard.catalogues import STANDARD, catalogue
 
 _FILE = re.compile(r"([\d.]+)-(\w+)\.toml")

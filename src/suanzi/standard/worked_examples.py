@@ -8,7 +8,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from suanzi.status import Status
+from suanzi.base.status import Status
 
 
 @dataclass(frozen=True)

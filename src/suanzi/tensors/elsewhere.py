@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from suanzi import registry
-from suanzi.shapes import sizes_of
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi.base.shapes import sizes_of
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.promote import registry
 from suanzi.tensors.methods import Methods
 from suanzi.tensors.symbols import Symbols
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from typing_extensions import Self
 
-    from suanzi.dtypes import DType
+    from suanzi.base.dtypes import DType
     from suanzi.tensors.tensor import Tensor
 
 

@@ -9,10 +9,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi._numpy import Array, np
-from suanzi.device import Device, provider_of
-from suanzi.dtypes import DType, char, dtype, int4, uint1, uint4
-from suanzi.status import AllocFailed, TypeMismatch
+from suanzi.base.device import Device, provider_of
+from suanzi.base.dtypes import DType, char, dtype, int4, uint1, uint4
+from suanzi.base.numpy import Array, np
+from suanzi.base.status import AllocFailed, TypeMismatch
 
 if TYPE_CHECKING:
     from suanzi.tensors.tensor import Tensor

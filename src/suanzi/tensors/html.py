@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from suanzi._html import cell, note, page
+from suanzi.base.html import cell, note, page
 from suanzi.tensors.numerals import texts
 from suanzi.tensors.print_options import in_force
 from suanzi.tensors.printing import Shown, describe, quantization, sampled

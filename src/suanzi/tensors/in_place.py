@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from suanzi import _core
-from suanzi.status import DimensionsMismatch, InvalidArgument, TypeMismatch
+from suanzi.base.status import DimensionsMismatch, InvalidArgument, TypeMismatch
 from suanzi.tensors.tensor import Tensor
 
 _SYMBOLS = {

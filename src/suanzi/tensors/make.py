@@ -6,16 +6,16 @@ from functools import cache
 from typing import Any
 
 from suanzi import _core
-from suanzi._hints import shown, way_to_the_host
-from suanzi._numpy import Array, np
-from suanzi.device import CPU, Device, DeviceLike, provider_of, take, upload
-from suanzi.dtypes import DType, char, iinfo, part
-from suanzi.dtypes import bool as bool_
-from suanzi.dtypes import dtype as dtype_of
+from suanzi.base.device import CPU, Device, DeviceLike, provider_of, take, upload
+from suanzi.base.dtypes import DType, char, iinfo, part
+from suanzi.base.dtypes import bool as bool_
+from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.base.hints import shown, way_to_the_host
+from suanzi.base.numpy import Array, np
+from suanzi.base.shapes import MAX_NDIM
+from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.promote.context import get_promotion
 from suanzi.promote.rules import RuleSet
-from suanzi.shapes import MAX_NDIM
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch
 from suanzi.tensors.exchange import from_dlpack, from_numpy
 from suanzi.tensors.tensor import Tensor
 

@@ -17,11 +17,12 @@ from collections.abc import Callable
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from suanzi import _core, registry
-from suanzi.dtypes import DTYPES, DType, DTypeLike, float32
-from suanzi.dtypes import dtype as dtype_of
-from suanzi.registry import namespace_function
-from suanzi.status import InvalidArgument, TypeMismatch
+from suanzi import _core
+from suanzi.base.dtypes import DTYPES, DType, DTypeLike, float32
+from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.base.status import InvalidArgument, TypeMismatch
+from suanzi.promote import registry
+from suanzi.promote.registry import namespace_function
 from suanzi.tensors.parts import copy
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ class Methods:
         >>> x.to(sz.float16).dtype, x.to("cpu") is x
         (suanzi.float16, True)
         """
-        from suanzi.device import Device, DeviceType, is_name
+        from suanzi.base.device import Device, DeviceType, is_name
 
         if isinstance(where, Device | DeviceType) or (isinstance(where, str) and is_name(where)):
             return self.to_device(where)

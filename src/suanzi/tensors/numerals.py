@@ -17,8 +17,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from suanzi._numpy import np
-from suanzi.dtypes import DType, finfo, float16, float32, float64, part
+from suanzi.base.dtypes import DType, finfo, float16, float32, float64, part
+from suanzi.base.numpy import np
 from suanzi.tensors.print_options import PrintOptions, in_force
 
 SMALLEST = -4

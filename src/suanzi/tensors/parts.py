@@ -9,13 +9,13 @@ from pickle import PickleBuffer
 from typing import TYPE_CHECKING, Any
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi._numpy import Array, np
-from suanzi.dtypes import DType, dtype, finfo, float32, stored_dtype, widened
-from suanzi.layout import min2maj_of, strides_of
-from suanzi.registry import LOADERS
-from suanzi.shapes import is_shape
-from suanzi.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.base.dtypes import DType, dtype, finfo, float32, stored_dtype, widened
+from suanzi.base.hints import shown
+from suanzi.base.layout import min2maj_of, strides_of
+from suanzi.base.numpy import Array, np
+from suanzi.base.shapes import is_shape
+from suanzi.base.status import InvalidArgument, TypeMismatch, UninitializedObject
+from suanzi.promote.registry import LOADERS
 from suanzi.tensors.exchange import to_numpy
 
 if TYPE_CHECKING:

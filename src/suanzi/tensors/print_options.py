@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from suanzi._hints import shown
-from suanzi.status import InvalidArgument
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from suanzi._numpy import Array, np
-from suanzi.dtypes import DType, float32
+from suanzi.base.dtypes import DType, float32
+from suanzi.base.numpy import Array, np
 from suanzi.tensors.numerals import texts
 from suanzi.tensors.parts import from_parts, readable
 from suanzi.tensors.print_options import PrintOptions, in_force

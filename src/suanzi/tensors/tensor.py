@@ -19,15 +19,15 @@ from operator import index, mul
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from suanzi import _core
-from suanzi._hints import shown
-from suanzi._numpy import Array, np
-from suanzi.device import Device, DeviceLike
-from suanzi.dtypes import DTypeLike
-from suanzi.dtypes import dtype as dtype_of
-from suanzi.layout import Layout, LayoutType, min2maj_of
-from suanzi.registry import LOADERS
-from suanzi.shapes import sizes_of
-from suanzi.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.base.device import Device, DeviceLike
+from suanzi.base.dtypes import DTypeLike
+from suanzi.base.dtypes import dtype as dtype_of
+from suanzi.base.hints import shown
+from suanzi.base.layout import Layout, LayoutType, min2maj_of
+from suanzi.base.numpy import Array, np
+from suanzi.base.shapes import sizes_of
+from suanzi.base.status import InvalidArgument, StatusError, TypeMismatch, UninitializedObject
+from suanzi.promote.registry import LOADERS
 from suanzi.tensors.exchange import check_room, to_dlpack, to_numpy
 from suanzi.tensors.methods import Methods, call
 from suanzi.tensors.parts import from_parts, int_repr, is_destroyed, readable, to_parts
@@ -129,7 +129,7 @@ class Tensor(Methods):
         >>> x.to_device("cpu") is x
         True
         """
-        from suanzi.device import provider_of, upload
+        from suanzi.base.device import provider_of, upload
 
         if is_destroyed(self):
             raise UninitializedObject("to_device: the tensor was destroyed.")
@@ -287,7 +287,7 @@ class Tensor(Methods):
         check_room(64 * lists + 8 * self.size, f"lists of shape {self.shape}")
         exact = self
         if self.zero_point is not None:  # cheaper to ask for than scales
-            from suanzi.dtypes import float64
+            from suanzi.base.dtypes import float64
 
             exact = _core.dequantize(self, float64, False)
         found = _core.to_lists(exact)

@@ -21,9 +21,9 @@ from functools import cache
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from suanzi._hints import nearest, shown
+from suanzi.base.hints import nearest, shown
+from suanzi.base.status import InvalidArgument
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument
 from suanzi.truth.define import DEFINITIONS, PLAIN, Definition
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.dtypes import dtype as dtype_named
-from suanzi.truth import kinds
+from suanzi.base.dtypes import dtype as dtype_named
+from suanzi.truth import machine_numbers
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded
 from suanzi.truth.tracked import Tracked, tracked
 
@@ -36,7 +36,7 @@ def converted(x: Any, dtype: Any) -> Any:
     if dtype is None:
         return x
     name = dtype_named(dtype).name
-    given = kinds.plain(x.value) if isinstance(x, Tracked) else np.asarray(x)
+    given = machine_numbers.plain(x.value) if isinstance(x, Tracked) else np.asarray(x)
     kinds_of = {"c": ("complex",), "f": ("complex", "float")}.get(given.dtype.kind, _KINDS)
     if not name.lstrip("bu").startswith(kinds_of):
         raise ValueError(f"operands of this kind are not converted to {name}")

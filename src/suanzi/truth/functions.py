@@ -9,7 +9,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from suanzi.truth import kinds
+from suanzi.truth import machine_numbers
 from suanzi.truth import tracked as t
 from suanzi.truth.tracked import Tracked, tracked
 
@@ -105,6 +105,12 @@ def _quiet(function: Function) -> Function:
     return found
 
 
+def number(x: Any) -> Any:
+    """Return a number of Python with what its rounding to the dtype of a tensor changes."""
+    rounds = type(x) is float and not t._now.exact and float(np.float32(x)) != x
+    return t.rounded_to(tracked(x), t._now.unit) if rounds and abs(x) < t._now.largest else x
+
+
 def power(x: Any, e: Any) -> Tracked:
     """x to the power of e, also by way of the logarithm, whose product with e is rounded."""
     a, b = tracked(x), tracked(e)
@@ -161,7 +167,7 @@ def cumulative(x: Tracked, axis: int) -> Tracked:
         shape[axis] = -1
         k = np.arange(x.shape[axis], dtype=np.float64).reshape(shape)
         proven = k * np.cumsum(sizes, axis)
-        partial = np.maximum.accumulate(kinds.magnitude(value), axis=axis)
+        partial = np.maximum.accumulate(machine_numbers.magnitude(value), axis=axis)
         spread = 2 * np.sqrt(np.cumsum(sizes * sizes, axis))
         likely = t._SIGMAS * np.sqrt(k + 1) * np.maximum(partial, spread)
         rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from suanzi.truth import functions as f
 from suanzi.truth import tracked as t
 from suanzi.truth.define import truth_of
-from suanzi.truth.standard import _axes, _floats, _value, _word, flip, matmul
+from suanzi.truth.standard import _axes, _floats, _word, flip, matmul, plain_value
 from suanzi.truth.tracked import Tracked, tracked
 
 
@@ -45,7 +45,7 @@ def reduce_bwd(
     out_grad: Tracked, input: Any, mode: Any = "SUM", axis: Any = None, keep_dims: bool = False
 ) -> Tracked:
     """The gradient of a sum, a mean, a product, or of the largest or the least, which share it."""
-    word, axes = _word(mode), _axes(axis, np.ndim(_value(input)))
+    word, axes = _word(mode), _axes(axis, np.ndim(plain_value(input)))
     if not _floats(out_grad):
         whole: Tracked = _whole_reduce_bwd(np.asarray(out_grad), np.asarray(input), word, axes)
         return whole

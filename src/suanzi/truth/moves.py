@@ -15,7 +15,7 @@ import numpy as np
 
 from suanzi.truth import tracked as t
 from suanzi.truth.define import truth_of
-from suanzi.truth.standard import _axes, _floats, _moved, _value, _word, flip
+from suanzi.truth.standard import _axes, _floats, _moved, _word, flip, plain_value
 from suanzi.truth.tracked import Tracked, tracked
 
 truth_of("reverse")(flip)
@@ -43,7 +43,7 @@ def expand_dims(input: Any, axis: Any = 0) -> Any:
 @truth_of("squeeze")
 def squeeze(input: Any, axis: Any = ()) -> Any:
     """The same elements without axes of size 1: all of them, or those that are named."""
-    shape = np.shape(_value(input))
+    shape = np.shape(plain_value(input))
     axes = [a for a in _axes(axis, len(shape)) if shape[a] == 1]
     return _moved(input, lambda x: np.squeeze(x, tuple(axes)))
 
@@ -51,7 +51,7 @@ def squeeze(input: Any, axis: Any = ()) -> Any:
 @truth_of("flatten")
 def flatten(input: Any, start_axis: int, stop_axis: int) -> Any:
     """The same elements with some axes as one."""
-    shape = np.shape(_value(input))
+    shape = np.shape(plain_value(input))
     first, last = start_axis % len(shape), stop_axis % len(shape)
     merged = (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
     return _moved(input, lambda x: np.reshape(x, merged))
@@ -66,7 +66,7 @@ def expand(input: Any, shape: Sequence[int]) -> Any:
 @truth_of("diag")
 def diag(input: Any) -> Any:
     """The square matrix with a vector on its diagonal."""
-    n = np.shape(_value(input))[0]
+    n = np.shape(plain_value(input))[0]
     if not _floats(input):
         return np.diag(input)
     return t.where(np.eye(n, dtype=bool), input.reshape(1, n), 0)
@@ -76,7 +76,7 @@ def diag(input: Any) -> Any:
 def meshgrid(input: Any) -> tuple[Any, ...]:
     """The coordinates of a grid; tensor i varies along axis i."""
     given = [*input] if isinstance(input, list | tuple) else [input]
-    shape = [np.size(_value(x)) for x in given]
+    shape = [np.size(plain_value(x)) for x in given]
 
     def one(i: int) -> Any:
         own = [-1 if k == i else 1 for k in range(len(shape))]
@@ -98,7 +98,7 @@ def roll(input: Any, shifts: Any, axis: Any = ()) -> Any:
 @truth_of("masked_select")
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements where the mask is true, in a row."""
-    chosen = np.broadcast_to(mask, np.broadcast_shapes(np.shape(mask), _value(input).shape))
+    chosen = np.broadcast_to(mask, np.broadcast_shapes(np.shape(mask), plain_value(input).shape))
     return _moved(input, lambda x: np.broadcast_to(x, chosen.shape)[chosen])
 
 
@@ -130,7 +130,7 @@ def stack(input_lists: Sequence[Any], axis: int) -> Any:
 @truth_of("unstack")
 def unstack(input: Any, axis: int = 0, num: int | None = None) -> tuple[Any, ...]:
     """The tensors at each index of an axis."""
-    count = np.shape(_value(input))[axis]
+    count = np.shape(plain_value(input))[axis]
     return _parts(input, lambda x: [np.take(x, i, axis) for i in range(count)])
 
 
@@ -149,7 +149,7 @@ def slice_backward(
     grad_out: Any, input: Any, begin: Sequence[int], size: Sequence[int], step: Sequence[int]
 ) -> Any:
     """The gradient of the result where it was taken from, and 0 elsewhere."""
-    return _placed(grad_out, np.shape(_value(input)), _ranges(begin, size, step))
+    return _placed(grad_out, np.shape(plain_value(input)), _ranges(begin, size, step))
 
 
 def _placed(x: Any, shape: Sequence[int], where: Any) -> Any:
@@ -169,7 +169,7 @@ def _placed(x: Any, shape: Sequence[int], where: Any) -> Any:
 def crop(input: Any, shape: Sequence[int], offsets: Any = 0) -> Any:
     """A block of a shape, from offsets on."""
     starts = [offsets] * len(shape) if isinstance(offsets, int) else offsets
-    full = np.shape(_value(input))
+    full = np.shape(plain_value(input))
     sizes = [m - b if n == -1 else n for n, m, b in zip(shape, full, starts, strict=True)]
     return _moved(input, lambda x: x[_ranges(starts, sizes, [1] * len(sizes))])
 
@@ -213,7 +213,7 @@ def gather(input: Any, index: Any) -> Any:
 def scatter(input: Any, index: Any, updates: Any, override: bool = True) -> Any:
     """The input with updates written, or added, at indices."""
     whole = np.asarray(index)
-    shape = np.shape(_value(input))
+    shape = np.shape(plain_value(input))
     flat = whole.reshape(-1, 1) if whole.ndim <= 1 else whole.reshape(-1, whole.shape[-1])
     behind = shape[flat.shape[1] :]
     rows = _moved(updates, lambda x: np.reshape(x, (len(flat), *behind)))
@@ -239,7 +239,7 @@ def scatter(input: Any, index: Any, updates: Any, override: bool = True) -> Any:
 @truth_of("nonzero")
 def nonzero(input: Any, as_tuple: bool = True) -> Any:
     """The indices of the elements that are not 0, in row-major order."""
-    found = np.nonzero(np.asarray(_value(input) != 0, dtype=bool))
+    found = np.nonzero(np.asarray(plain_value(input) != 0, dtype=bool))
     return found if as_tuple else np.stack(found, -1)
 
 
@@ -248,7 +248,7 @@ def nonzero(input: Any, as_tuple: bool = True) -> Any:
 
 def _order(x: Any, axis: int, descending: bool) -> Any:
     """Return the order of elements along an axis: a NaN is the largest, equal ones stay."""
-    given = _value(x)
+    given = plain_value(x)
     keys = given.astype(np.float64) if given.dtype == object else given
     if keys.dtype == bool:
         keys = keys.astype(np.int8)
@@ -308,7 +308,7 @@ def allclose(
             return p == q or (equal_nan and math.isnan(p) and math.isnan(q))
         return abs(Fraction(p) - Fraction(q)) <= Fraction(atol) + Fraction(rtol) * abs(Fraction(q))
 
-    a, b = np.broadcast_arrays(_value(x), _value(y))
+    a, b = np.broadcast_arrays(plain_value(x), plain_value(y))
     return np.array([all(near(p, q) for p, q in zip(a.ravel(), b.ravel(), strict=True))])
 
 
@@ -337,7 +337,7 @@ def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest"
 ) -> Any:
     """The elements between those of a grid: nearest, linear along each axis, or means of areas."""
-    shape = np.shape(_value(input))
+    shape = np.shape(plain_value(input))
     spatial = shape[2:]
     if size is not None:
         sizes = [size] * len(spatial) if isinstance(size, int) else [*size]

@@ -17,7 +17,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 from suanzi.truth.define import plain_truth
 from suanzi.truth.rounding import ROUNDED, round_exact
 

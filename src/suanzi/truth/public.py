@@ -21,11 +21,11 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from suanzi._hints import shown
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.promote.engine import answer as promoted
 from suanzi.promote.library import rule_set
 from suanzi.standard import record
-from suanzi.status import InvalidArgument, StatusError
 from suanzi.truth.conversion import result_named
 from suanzi.truth.define import Definition
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded, unit_of

@@ -1,7 +1,6 @@
 """Definitions of the standard's operators over tracked numbers; integers and bool are NumPy's.
 
-Only operators whose result is one function of their inputs are here. `WITHOUT` says of the others
-why they have none, and how they are judged.
+These have one result for their inputs; `WITHOUT` says why others have none, and what judges them.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from suanzi.dtypes import dtype as dtype_named
+from suanzi.base.dtypes import dtype as dtype_named
 from suanzi.truth import functions as f
-from suanzi.truth import kinds
+from suanzi.truth import machine_numbers
 from suanzi.truth import tracked as t
 from suanzi.truth.axes import axes_of
 from suanzi.truth.conversion import converted
@@ -45,7 +44,8 @@ def _floats(*some: Any) -> bool:
     return any(isinstance(x, Tracked) for x in some)
 
 
-def _value(x: Any) -> Any:
+def plain_value(x: Any) -> Any:
+    """Return the values of tracked numbers, or of anything else as an array."""
     return x.value if isinstance(x, Tracked) else np.asarray(x)
 
 
@@ -119,7 +119,7 @@ def mod(x: Any, y: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    return kinds.plain(_value(x))
+    return machine_numbers.plain(plain_value(x))
 
 
 def _nearly_whole(a: Any, b: Any) -> Any:
@@ -132,13 +132,13 @@ def _nearly_whole(a: Any, b: Any) -> Any:
 @truth_of("max")
 def maximum(x: Any, y: Any) -> Any:
     """The larger of two; NaN if one is."""
-    return t.maximum(x, y) if _floats(x, y) else np.maximum(*kinds.alike(x, y))
+    return t.maximum(x, y) if _floats(x, y) else np.maximum(*machine_numbers.alike(x, y))
 
 
 @truth_of("min")
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two; NaN if one is."""
-    return t.minimum(x, y) if _floats(x, y) else np.minimum(*kinds.alike(x, y))
+    return t.minimum(x, y) if _floats(x, y) else np.minimum(*machine_numbers.alike(x, y))
 
 
 @truth_of("abs")
@@ -215,7 +215,7 @@ def _word(mode: Any) -> str:
     return str(getattr(mode, "name", mode)).upper()
 
 
-_COMPARED: dict[str, Any] = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater,
+COMPARISONS: dict[str, Any] = {"equal": np.equal, "not_equal": np.not_equal, "greater": np.greater,
              "greater_equal": np.greater_equal, "less": np.less, "less_equal": np.less_equal,
              "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
              "bitwise_xor": np.bitwise_xor}  # fmt: skip
@@ -225,7 +225,7 @@ _LOGICAL: dict[str, Any] = {"logical_and": np.logical_and, "logical_or": np.logi
 
 def _of_two(name: str, fast: Any, logical: bool) -> None:
     def definition(x: Any, y: Any) -> Any:
-        a, b = _value(x), _value(y)
+        a, b = plain_value(x), plain_value(y)
         if logical:
             a, b = a != 0, b != 0
         made = np.asarray(fast(a, b))
@@ -235,7 +235,7 @@ def _of_two(name: str, fast: Any, logical: bool) -> None:
     truth_of(name)(definition)
 
 
-for _name, _fast in _COMPARED.items():
+for _name, _fast in COMPARISONS.items():
     _of_two(_name, _fast, False)
 for _name, _fast in _LOGICAL.items():
     _of_two(_name, _fast, True)
@@ -244,7 +244,7 @@ for _name, _fast in _LOGICAL.items():
 @truth_of("logical_not")
 def logical_not(x: Any) -> Any:
     """Whether x is 0."""
-    return np.asarray(_value(x) == 0).astype(bool)
+    return np.asarray(plain_value(x) == 0).astype(bool)
 
 
 @truth_of("bitwise_not")
@@ -280,16 +280,15 @@ def sign(input: Any) -> Any:
 @truth_of("clip")
 def clip(input: Any, low: Any = None, high: Any = None) -> Any:
     """Elements no less than low and no more than high."""
-    found = input
-    if low is not None:
-        found = maximum(found, low)
+    low, high = (f.number(x) if isinstance(input, Tracked) else x for x in (low, high))
+    found = input if low is None else maximum(input, low)
     return found if high is None else minimum(found, high)
 
 
 @truth_of("clip_backward")
 def clip_backward(grad_out: Any, low: Any, high: Any, input: Any) -> Any:
     """The gradient where the input is between low and high, and 0 elsewhere."""
-    inside = (_value(input) >= _value(low)) & (_value(input) <= _value(high))
+    inside = (plain_value(input) >= plain_value(low)) & (plain_value(input) <= plain_value(high))
     return where(inside.astype(bool), grad_out, 0)
 
 
@@ -303,7 +302,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 def cast(input: Any, type: Any = "float32", saturate: bool = False, layout: Any = None) -> Any:
     """Elements in another dtype of floats, rounded correctly."""
     name = str(getattr(type, "name", type)).lower()
-    if name not in ROUNDED or np.iscomplexobj(_value(input)):
+    if name not in ROUNDED or np.iscomplexobj(plain_value(input)):
         raise ValueError(f"a cast to {name} has no definition here; to floats it has")
     given = _plain(input)
     found, most = rounded(given, name), ROUNDED[name].largest
@@ -327,9 +326,9 @@ def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
 @truth_of("reduce")
 def reduce(input: Any, mode: Any = "SUM", axis: Axis = None, keep_dims: bool = False) -> Any:
     """The elements along axes as one: SUM, PROD, MAX, MIN, MEAN, LAND, LOR, LXOR."""
-    word, axes = _word(mode), _axes(axis, np.ndim(_value(input)))
+    word, axes = _word(mode), _axes(axis, np.ndim(plain_value(input)))
     if word in ("LAND", "LOR", "LXOR"):
-        given = np.asarray(_value(input) != 0).astype(bool)
+        given = np.asarray(plain_value(input) != 0).astype(bool)
         fast: Any = {"LAND": np.logical_and, "LOR": np.logical_or, "LXOR": np.logical_xor}[word]
         for a in axes:
             given = fast.reduce(given, axis=a, keepdims=True)

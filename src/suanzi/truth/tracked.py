@@ -25,9 +25,10 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from mpmath.libmp import fone, mpf_add, mpf_log
 from numpy.typing import NDArray
 
-from suanzi.truth import kinds
+from suanzi.truth import machine_numbers
 from suanzi.truth.axes import axes_of
 
 BITS = 200
@@ -98,9 +99,6 @@ def _mp(name: str) -> Callable[[Any], Any]:
     return function
 
 
-_to_mpf = np.frompyfunc(mpmath.mpmathify, 1, 1)
-
-
 class Tracked:
     """An array of numbers, each with a bound of the error of computing it.
 
@@ -111,10 +109,11 @@ class Tracked:
     """
 
     __array_ufunc__ = None  # so that NumPy leaves `array - tracked` to this class
-    __slots__ = ("error", "value")
+    __slots__ = ("_plain", "error", "value")
 
     def __init__(self, value: NDArray[Any], error: NDArray[np.float64]) -> None:
         self.value, self.error = value, error
+        self._plain: NDArray[Any] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -129,17 +128,22 @@ class Tracked:
     @property
     def size(self) -> NDArray[np.float64]:
         """The magnitudes, as float64."""
-        return kinds.magnitude(self.value)
+        return np.asarray(np.abs(self.plain), dtype=np.float64)
 
     @property
     def plain(self) -> NDArray[Any]:
-        """The numbers as float64, or as complex128."""
-        return kinds.plain(self.value)
+        """The numbers as float64, or as complex128; of exact ones, that is found once."""
+        if self.value.dtype != object:
+            return machine_numbers.plain(self.value)
+        if self._plain is None:
+            self._plain = machine_numbers.plain(self.value)
+        return self._plain.copy()
 
     @property
     def is_complex(self) -> bool:
         """Whether they are complex numbers: an error is that of the whole number."""
-        return kinds.is_complex(self.value)
+        known = self.value if self._plain is None else self._plain
+        return machine_numbers.is_complex(known)
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
@@ -171,7 +175,7 @@ class Tracked:
         y = tracked(other)
         value = _quotient(self.value, y.value)
         with np.errstate(all="ignore"):
-            size = kinds.magnitude(value)
+            size = machine_numbers.magnitude(value)
             certain = y.size - y.error
             passed = (self.error + _product(size, y.error)) / certain
             passed = np.where(self.error + y.error == 0, 0.0, passed)
@@ -206,15 +210,14 @@ class Tracked:
         n = x.value.shape[-1]
         unit, largest = _now.sums or (_now.unit, _now.largest)
         with np.errstate(all="ignore"):
-            zero = mpmath.mpf(0) if _now.exact else 0.0
-            value = _numpy(np.add.reduce, x.value, axis=-1, initial=zero) if n else _zeros(x, -1)
+            value = _numpy(machine_numbers.sums, x.value)
             sizes = x.size
             proven = max(n - 1 + 2 * (_now.sums is not None), 0) * (sizes + x.error).sum(-1)
-            partial = np.abs(np.cumsum(kinds.plain(x.value), -1)).max(-1, initial=0.0)
+            partial = np.abs(np.cumsum(x.plain, -1)).max(-1, initial=0.0)
             spread = 2 * np.sqrt((sizes * sizes).sum(-1))
             likely = _SIGMAS * math.sqrt(n) * np.maximum(partial, spread)
             stops = _now.sums is not None and n * unit > 0.5
-            likely = np.where(kinds.varied(sizes) & (not stops), likely, proven)
+            likely = np.where(machine_numbers.varied(sizes) & (not stops), likely, proven)
             rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)
             error = x.error.sum(-1) + unit * rounding
             # A partial sum may overflow where the sum does not.
@@ -270,9 +273,9 @@ def tracked(x: Any) -> Tracked:
     """Return numbers as exact operands; whole ones that floats do not have are rounded to them."""
     if isinstance(x, Tracked):
         return x
-    value = kinds.kept(x, _now.exact)
+    value = machine_numbers.kept(x, _now.exact)
     if _now.exact and value.size:
-        value = _numpy(_to_mpf, value)
+        value = _numpy(machine_numbers.exactly, value)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
         return Tracked(value, np.zeros(value.shape))
     size = np.abs(x.astype(np.float64))
@@ -281,7 +284,7 @@ def tracked(x: Any) -> Tracked:
 
 def _numpy(function: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        return kinds.kept(function(*args, **kwargs), _now.exact)
+        return machine_numbers.kept(function(*args, **kwargs), _now.exact)
 
 
 def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -291,12 +294,7 @@ def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    return _numpy(kinds.divided if _now.exact else np.divide, a, b)
-
-
-def _zeros(x: Tracked, axis: int) -> NDArray[Any]:
-    shape = np.delete(np.asarray(x.shape), axis)
-    return np.full(tuple(map(int, shape)), mpmath.mpf(0) if _now.exact else 0.0)
+    return _numpy(machine_numbers.divided if _now.exact else np.divide, a, b)
 
 
 def _larger(a: Any, b: Any) -> Any:
@@ -305,24 +303,20 @@ def _larger(a: Any, b: Any) -> Any:
 
 def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
     """Return a result with the errors of its operands and its own, of some units of roundoff."""
+    made = Tracked(value, np.zeros(()))
     with np.errstate(all="ignore"):
-        size = kinds.magnitude(value)
-        is_complex = kinds.is_complex(value)
+        size, is_complex = made.size, made.is_complex
         units *= 3 if is_complex else 1  # 2 sqrt(2) of a product
         error = passed + units * _now.unit * (size + passed)
-        small = (size < 16 * _now.tiny) & np.asarray(value != 0, dtype=bool)
+        small = size < 16 * _now.tiny
+        small = small & ~machine_numbers.is_zero(value) if small.any() else small
         error = np.where(small, error + _now.tiny, error)
         error = np.where(size + passed > _now.largest, np.inf, error)
     # Of infinities and NaN, no error is known nor needed: they are compared as they are.
     # Of complex ones with such a part nothing is required: libraries differ.
-    return Tracked(value, np.where(_finite(value), error, np.inf if is_complex else 0.0))
-
-
-def _finite(value: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which values are numbers; an exact one may be beyond float64."""
-    if not _now.exact:
-        return np.asarray(np.isfinite(value))
-    return np.asarray(np.frompyfunc(mpmath.isfinite, 1, 1)(value), dtype=bool)
+    finite = machine_numbers.is_finite(value, size)
+    made.error = np.where(finite, error, np.inf if is_complex else 0.0)
+    return made
 
 
 # ---- functions ----------------------------------------------------------------------------------
@@ -335,7 +329,7 @@ def _function(
     given = tracked(x)
     value = _numpy(exact if _now.exact else fast, given.value) if given.value.size else given.value
     with np.errstate(all="ignore"):
-        at = kinds.plain(given.value)
+        at = given.plain
         error = np.where(given.error == 0, 0.0, passed(at, given.error, value))
     return _rounded(value, error, _FUNCTIONS)
 
@@ -366,7 +360,9 @@ def _log(x: Any) -> Any:
 
 
 def _log1p(x: Any) -> Any:
-    return mpmath.log1p(x) if x > -0.5 else _log(1 + x)  # 1 + x would round a small x
+    if not -0.5 < x < mpmath.inf:
+        return _log(1 + x)
+    return mpmath.make_mpf(mpf_log(mpf_add(fone, x._mpf_), BITS))  # of the exact sum
 
 
 def log1p(x: Any) -> Tracked:
@@ -460,7 +456,7 @@ def where(condition: Any, x: Any, y: Any) -> Tracked:
 def maximum(x: Any, y: Any) -> Tracked:
     """The larger of two; NaN if one is."""
     a, b = tracked(x), tracked(y)
-    larger = np.frompyfunc(kinds.larger_or_nan, 2, 1) if _now.exact else np.maximum
+    larger = np.frompyfunc(machine_numbers.larger_or_nan, 2, 1) if _now.exact else np.maximum
     value = _numpy(larger, a.value, b.value)
     of_a, of_b = np.broadcast_arrays(a.error, b.error)
     with np.errstate(all="ignore"):  # the one that is larger for certain passes on its own error

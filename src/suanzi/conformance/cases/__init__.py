@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from suanzi._hints import nearest
+from suanzi.base.hints import nearest
+from suanzi.base.status import InternalError
 from suanzi.conformance.model.basis import REQUIRED, why
 from suanzi.conformance.model.case import GROUPS, Case, Either, Expected
 from suanzi.promote.library import learn_rules
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interface, interfaces
 from suanzi.standard.catalogues import STANDARD, catalogue
-from suanzi.status import InternalError
 
 Maker = Callable[[str, "Wanted"], Iterator[Case]]
 

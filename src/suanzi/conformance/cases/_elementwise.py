@@ -9,6 +9,8 @@ from fractions import Fraction
 from itertools import product
 from random import Random
 
+from suanzi.base.dtypes import dtype as as_dtype
+from suanzi.base.status import Status, TypeMismatch
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases._elementwise_sizes import from_rows, size_cases
 from suanzi.conformance.cases._operands import Elementwise, Row, call, outcome, stretched
@@ -17,10 +19,8 @@ from suanzi.conformance.cases._values import Shape, by, distinct, strided
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, INTEGERS, PARTS, Real, Value, convert
-from suanzi.dtypes import dtype as as_dtype
 from suanzi.promote.questions import result_type
 from suanzi.standard import interface
-from suanzi.status import Status, TypeMismatch
 
 __all__ = [
     "Elementwise",

@@ -9,6 +9,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._operands import Elementwise, Row, call, outcome
@@ -16,7 +17,6 @@ from suanzi.conformance.cases._values import Shape
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.expected import Cycle, Picked
 from suanzi.conformance.model.numbers import FORMATS, decode
-from suanzi.status import Status
 
 _QUICK_LENGTH = 251
 """How many elements the values of a quick run fill: a prime, so that no vector ends with them."""

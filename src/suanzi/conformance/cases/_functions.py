@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from random import Random
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows, outcome
 from suanzi.conformance.cases._elementwise_sizes import filled_length
@@ -15,7 +16,6 @@ from suanzi.conformance.model.data import anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, Real, Value, decode, encode, real
 from suanzi.conformance.truth.functions import FUNCTIONS, as_real, number
 from suanzi.standard import interface
-from suanzi.status import Status
 
 _PERIODIC = ("sin", "cos", "tan")
 

@@ -16,7 +16,7 @@ from suanzi.conformance.model.basis import STANDARD_DTYPES
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.unusual import tensors
 from suanzi.conformance.subjects.wire import Data
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 
 Order = tuple[int, ...]
 

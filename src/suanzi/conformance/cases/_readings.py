@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from suanzi.conformance.model.case import Check, Either, Expected, Output, Outputs, Refused
-from suanzi.errata import errata
+from suanzi.standard.errata import errata
 
 Answer = Outputs | Refused | Check
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import reading
 from suanzi.conformance.cases._elementwise import Row, stretched
 from suanzi.conformance.cases._readings import either, one_output
@@ -19,8 +20,7 @@ from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Real, Value, c
 from suanzi.conformance.model.operators import BINARY, exact_binary
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.conformance.truth.functions import FUNCTIONS
-from suanzi.registry import REGISTRY
-from suanzi.status import Status
+from suanzi.promote.registry import REGISTRY
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _BOTH = ("x", "y")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import reading
 from suanzi.conformance.cases._readings import either, names_of, one_output
 from suanzi.conformance.judging.checks.factors import root
@@ -14,7 +15,6 @@ from suanzi.conformance.model.case import Case, Check, Expected, Refused
 from suanzi.conformance.model.numbers import PARTS, Real, Value, real
 from suanzi.conformance.subjects.wire import Data
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 _TM, _IA = Status.TYPE_MISMATCH, Status.INVALID_ARGUMENT
 _OR, _AX = Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT

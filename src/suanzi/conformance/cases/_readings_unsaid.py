@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import reading
 from suanzi.conformance.cases._readings import among, either, names_of, one_output
 from suanzi.conformance.cases._readings_elements import otherwise
@@ -24,7 +25,6 @@ from suanzi.conformance.model.unusual import is_whole, tensors
 from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.operators import OPERATORS
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _OR = Status.OUT_OF_RANGE

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted
 from suanzi.conformance.cases._operands import Elementwise, Row, call
 from suanzi.conformance.cases._readings import either
@@ -14,7 +15,6 @@ from suanzi.conformance.cases._values import Shape, zero
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
 from suanzi.conformance.model.numbers import Real, Value
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.status import Status
 
 _REFUSED = Refused(Status.TYPE_MISMATCH, others=(Status.INVALID_ARGUMENT,))
 _KINDS = (("COO",), ("CSR",))

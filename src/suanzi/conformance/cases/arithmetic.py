@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, call, from_rows
 from suanzi.conformance.model.case import Case, Refused
@@ -25,7 +26,6 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.model.operators import exact_binary, exact_unary
 from suanzi.conformance.truth.functions import as_real, magnitude, number
-from suanzi.status import Status
 
 Complex = tuple[Real, Real]
 _DIVISIONS = ("div", "floordiv", "mod")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import Elementwise, Row, all_cases, from_rows
 from suanzi.conformance.model.case import Case, Output, Refused
 from suanzi.conformance.model.data import anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import SIGNED, UNSIGNED, Value, wrap
 from suanzi.conformance.model.operators import exact_binary, exact_unary
-from suanzi.status import Status
 
 
 @cases_of("bitwise_and", "bitwise_or", "bitwise_xor")

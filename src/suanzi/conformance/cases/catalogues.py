@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from suanzi.base.dtypes import DTYPES, dtype
+from suanzi.base.status import Status
 from suanzi.conformance.cases import OF_EVERY_CATALOGUE, Wanted
 from suanzi.conformance.cases.calls import cases_between
 from suanzi.conformance.cases.examples import argument_of
@@ -18,14 +20,12 @@ from suanzi.conformance.model.case import Case, Check, Expected, Refused
 from suanzi.conformance.model.data import numbers, tensor
 from suanzi.conformance.model.numbers import FORMATS, NAN, PARTS, Value, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.dtypes import DTYPES, dtype
 from suanzi.promote.engine import answer
 from suanzi.promote.library import rule_set
 from suanzi.promote.operators import OPERATORS
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import Interface, examples, record
 from suanzi.standard.worked_examples import Example, ExampleTensor
-from suanzi.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _OF_ARGUMENTS = (_IA, _DM, _TM, Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT)

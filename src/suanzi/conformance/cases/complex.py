@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._elementwise_sizes import size_cases
 from suanzi.conformance.cases._moves import Move, Moving, Result, move_cases, moved
@@ -14,7 +15,6 @@ from suanzi.conformance.model.case import Case, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, ordinary, special, tensor
 from suanzi.conformance.model.numbers import PARTS, Real, Value
 from suanzi.conformance.truth.sums import reals
-from suanzi.status import Status
 
 _MADE_OF = {part: whole for whole, part in PARTS.items()}
 _SHAPES: tuple[Shape, ...] = ((7,), (3, 4), (2, 3, 2))

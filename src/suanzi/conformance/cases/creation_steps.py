@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._steps import contiguous_cases
 from suanzi.conformance.cases._values import distinct
@@ -16,7 +17,6 @@ from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import Value
 from suanzi.conformance.subjects.wire import Data, Ref
-from suanzi.status import Status
 
 _SHAPE = (3, 5)
 _SHARED = "the output shares the memory of the values: writes to the values change it"

@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from suanzi.base.dtypes import dtype as dtype_named
+from suanzi.base.status import Status
 from suanzi.conformance.cases import OF_EVERY_CATALOGUE, Wanted, cases_of
 from suanzi.conformance.model.case import (
     Case,
@@ -21,10 +23,8 @@ from suanzi.conformance.model.case import (
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Value, real
 from suanzi.conformance.subjects.wire import Data
-from suanzi.dtypes import dtype as dtype_named
 from suanzi.standard import examples, interface, interfaces
 from suanzi.standard.worked_examples import Example, ExampleTensor
-from suanzi.status import Status
 
 _ULP = 4.0
 """The error of a worked example of another catalogue: other cases have the bounds that follow."""

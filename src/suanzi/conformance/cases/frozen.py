@@ -23,8 +23,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-import suanzi as sz
-from suanzi._text import printable
+from suanzi._core import VERSION
+from suanzi.base.status import InvalidArgument, Status
+from suanzi.base.text import printable
 from suanzi.conformance.judging.checks import find
 from suanzi.conformance.model.basis import BASES
 from suanzi.conformance.model.case import GROUPS, Case, Check, Either, Expected, Output, Refused
@@ -34,7 +35,6 @@ from suanzi.conformance.subjects import wire
 from suanzi.conformance.subjects.wire import Bytes, Data, Ref, Shaped, check_tensors
 from suanzi.promote.library import DEFAULT, learn_rules, rule_set
 from suanzi.standard import interfaces
-from suanzi.status import InvalidArgument, Status
 
 FORMAT = "suanzi-cases/2"
 """What the files are; another number means that older readers cannot read them."""
@@ -322,7 +322,7 @@ def _write(
         files[f"{op}.jsonl"] = {"cases": len(found), "sha256": hashlib.sha256(text).hexdigest()}
     manifest = {
         "format": FORMAT,
-        "suanzi": sz.__version__,
+        "suanzi": VERSION,
         **facts,
         "cases": sum(one["cases"] for one in files.values()),
         "sha256": digest(files),

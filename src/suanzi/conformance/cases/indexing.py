@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._moves import Move, Result, sized_case
@@ -25,7 +26,6 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.truth.indexing_order import first_best, rank, sorted_indices
 from suanzi.conformance.truth.lines import lines, shape_left
-from suanzi.status import Status
 
 SHAPE = (3, 5, 4)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._values import Shape, by, indices, zero
@@ -14,7 +15,6 @@ from suanzi.conformance.cases.indexing import lengths, one
 from suanzi.conformance.model.case import Case, Expected, Output, Refused
 from suanzi.conformance.model.data import LAYOUTS, anything, special, tensor
 from suanzi.conformance.model.numbers import FORMATS, PARTS, ZERO, Value, real, truth
-from suanzi.status import Status
 
 _SHAPES: tuple[Shape, ...] = ((11,), (4, 5), (2, 3, 4))
 

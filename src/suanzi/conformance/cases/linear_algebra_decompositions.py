@@ -10,6 +10,7 @@ from typing import Any
 
 import mpmath
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._matrices import (
@@ -36,7 +37,6 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.arrays import Exact
 from suanzi.conformance.truth.functions import fraction
 from suanzi.conformance.truth.signal import COMPLEX_OF
-from suanzi.status import Status
 
 Shape = tuple[int, ...]
 

@@ -9,6 +9,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._matrices import (
@@ -38,7 +39,6 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth import linear_algebra_matrices as exactly
 from suanzi.conformance.truth.arrays import exact
 from suanzi.conformance.truth.sums import half_unit
-from suanzi.status import Status
 
 Shape = tuple[int, ...]
 Rows = list[list[float]]

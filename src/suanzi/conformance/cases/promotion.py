@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from suanzi.base.dtypes import DTYPES, DType
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of
 from suanzi.conformance.cases._elementwise import integers_become_floats
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Refused
@@ -27,14 +29,12 @@ from suanzi.conformance.model.numbers import (
     store,
 )
 from suanzi.conformance.model.operators import BINARY, binary
-from suanzi.dtypes import DTYPES, DType
 from suanzi.promote.engine import Answer, answer
 from suanzi.promote.library import rule_set
 from suanzi.promote.operands import ZeroDim
 from suanzi.promote.operators import OPERATORS
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2j}
 """A Python number of each kind."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import product
 from random import Random
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._readings import either
@@ -32,7 +33,6 @@ from suanzi.conformance.model.numbers import (
 from suanzi.conformance.subjects.wire import Data
 from suanzi.conformance.truth.reduction import MODES, ROUNDED, reduced, result_dtype, takes
 from suanzi.conformance.truth.sums import added_allowed, nearly_tied, reals, rough_sum
-from suanzi.status import Status
 
 LENGTHS = (16, 1024)
 """Powers of two, so that the mean of numbers that are nearly tied is, too."""

@@ -10,6 +10,7 @@ from math import prod
 from random import Random
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases import _sizes as sizes
 from suanzi.conformance.cases._moves import LARGE, Move, Result, sized_case
@@ -34,7 +35,6 @@ from suanzi.conformance.model.numbers import (
 )
 from suanzi.conformance.truth.lines import lines, shape_left
 from suanzi.conformance.truth.sums import product, product_allowed, reals
-from suanzi.status import Status
 
 SHAPE = (3, 4, 2)
 

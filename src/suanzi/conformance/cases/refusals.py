@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases.statuses import (
     VALID,
@@ -26,7 +27,6 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import NAN
 from suanzi.conformance.model.operators import BINARY
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 _TM, _DM, _IA = Status.TYPE_MISMATCH, Status.DIMENSIONS_MISMATCH, Status.INVALID_ARGUMENT
 _OR, _AX = Status.OUT_OF_RANGE, Status.AXIS_ARGUMENT

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.cases._readings import either
 from suanzi.conformance.model.case import Case, Check, Expected, Output, Outputs, Refused
@@ -17,9 +18,8 @@ from suanzi.conformance.model.data import tensor
 from suanzi.conformance.model.numbers import NAN
 from suanzi.conformance.model.numbers import real as number
 from suanzi.conformance.subjects.wire import Data
-from suanzi.registry import REGISTRY
+from suanzi.promote.registry import REGISTRY
 from suanzi.standard import interfaces
-from suanzi.status import Status
 
 Arguments = dict[str, Any]
 

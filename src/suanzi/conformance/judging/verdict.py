@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from suanzi.base.status import Status
 from suanzi.conformance.judging.calls import operands_of
 from suanzi.conformance.judging.checks import find, is_lenient, leniently
 from suanzi.conformance.judging.judge import Judgement, judge, lenient, show
@@ -15,7 +16,6 @@ from suanzi.conformance.model.data import values
 from suanzi.conformance.model.expected import NO_INTERPRETATION, may_refuse
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
 from suanzi.standard.catalogues import STANDARD
-from suanzi.status import Status
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from suanzi.conformance.model.gaps import gap_of
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, Value, decode
 from suanzi.conformance.model.unusual import fits, has_ties, may_overflow, not_ordinary, tensors
 from suanzi.conformance.subjects.wire import Data
-from suanzi.errata import errata
 from suanzi.standard.catalogues import STANDARD
+from suanzi.standard.errata import errata
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.case import Case

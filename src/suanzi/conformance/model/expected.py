@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar, overload
 
+from suanzi.base.status import Status
 from suanzi.conformance.model.numbers import Value
-from suanzi.status import Status
 
 T = TypeVar("T")
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from suanzi.base.dtypes import DTYPES
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.model.basis import STANDARD_DTYPES
-from suanzi.dtypes import DTYPES
 from suanzi.standard import Interface, interfaces, record
 from suanzi.standard.catalogues import STANDARD, catalogue
-from suanzi.status import InvalidArgument
 
 
 @cache

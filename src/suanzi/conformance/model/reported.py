@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypedDict
 
-from suanzi._decode import Numbers
+from suanzi.base.decode import Numbers
 
 Count = Annotated[int, Numbers(0)]
 Measure = Annotated[float, Numbers(0, ("inf", "nan"))]

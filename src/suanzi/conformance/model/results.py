@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypedDict, get_args
 
-from suanzi._decode import PRIVATE, Malformed, Numbers, decode
+from suanzi.base.decode import PRIVATE, Malformed, Numbers, decode
+from suanzi.base.hints import shown
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.decision import Decision
 from suanzi.conformance.model.basis import BASES, REQUIRED, Basis
 from suanzi.conformance.model.blocks import unpacked
 from suanzi.conformance.model.members import catalogue_of, members
 from suanzi.conformance.model.reported import Block, Evidence, Measure, Settings, Subject
-from suanzi.status import InvalidArgument
 
 Outcome = Literal["passed", "failed", "unsupported", "crashed", "hung", "skipped"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -225,7 +226,7 @@ class Run:
         schema = data.get("schema") if isinstance(data, Mapping) else None
         if schema not in (SCHEMA, PACKED):
             raise InvalidArgument(
-                f"a report of the schema {schema!r:.100} cannot be read; this version reads "
+                f"a report of the schema {shown(schema)} cannot be read; this version reads "
                 f"{SCHEMA!r} and {PACKED!r}."
             )
         try:

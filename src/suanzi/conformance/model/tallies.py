@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from suanzi.base.dtypes import DTYPES
 from suanzi.conformance.decision import Decision, Scope, Tally, decide
 from suanzi.conformance.model.basis import STANDARD_DTYPES
 from suanzi.conformance.model.members import dtypes_asked, members
-from suanzi.dtypes import DTYPES
 from suanzi.standard.catalogues import STANDARD
 
 if TYPE_CHECKING:

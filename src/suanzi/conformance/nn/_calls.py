@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from suanzi._hints import nearest
+from suanzi.base.hints import nearest
 from suanzi.conformance.cases import Wanted, cases_of, dtypes_of
 from suanzi.conformance.model.case import GROUPS, Case, Expected, Output
 from suanzi.conformance.model.data import LAYOUTS, numbers, ordinary, tensor

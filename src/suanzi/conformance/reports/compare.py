@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.decision import Style
 from suanzi.conformance.model.results import OUTCOMES, Result, Run, by_basis
 from suanzi.conformance.reports.summary import Cell, Line, Part, Table
-from suanzi.status import InvalidArgument
 
 SCHEMA = "suanzi-comparison/1"
 _FIRST = 10

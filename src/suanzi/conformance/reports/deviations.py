@@ -41,12 +41,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi._decode import PRIVATE, Malformed, decode
-from suanzi._toml import tomllib
+from suanzi.base.decode import PRIVATE, Malformed, decode
+from suanzi.base.status import InvalidArgument
+from suanzi.base.toml import tomllib
 from suanzi.conformance.model.expected import NO_INTERPRETATION
 from suanzi.conformance.model.results import Result
 from suanzi.standard.catalogues import STANDARD
-from suanzi.status import InvalidArgument
 
 _PACKAGED = Path(__file__).parent / "deviations"
 _CASES = ("case", "op", "group", "dtype")

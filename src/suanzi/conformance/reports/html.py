@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi import __version__
-from suanzi._files import write_file
-from suanzi._html import render
+from suanzi._core import VERSION
+from suanzi.base.files import write_file
+from suanzi.base.html import render
 from suanzi.conformance.decision import said_headline
 from suanzi.conformance.model.basis import labels, meanings
 from suanzi.conformance.model.case import GROUPS
@@ -49,7 +49,7 @@ def _facts(run: Run) -> dict[str, Any]:
     return {
         "run": run,
         "labels": labels(run.catalogue),
-        "version": __version__,
+        "version": VERSION,
         "standard": long_title_of(run.catalogue),
         "subject": summary.subject_of(run),
         "settings": summary.settings_of(run),

@@ -14,8 +14,8 @@ from collections.abc import Collection
 from os import PathLike
 from xml.etree import ElementTree as xml
 
-from suanzi._files import write_file
-from suanzi._text import clean
+from suanzi.base.files import write_file
+from suanzi.base.text import clean
 from suanzi.conformance.model.members import facts_of
 from suanzi.conformance.model.results import Result, Run, by_basis
 from suanzi.conformance.model.tallies import dtypes_had, tally

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from suanzi.base.dtypes import DTYPES
 from suanzi.conformance.model.results import Result
-from suanzi.dtypes import DTYPES
 
 _ELEMENTS = re.compile(r"(?P<where>.*?)\d+ of \d+ elements: (?P<first>[^;]*)", re.DOTALL)
 _PAIR = re.compile(

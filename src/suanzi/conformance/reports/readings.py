@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from suanzi._lang import described
+from suanzi.base.lang import described
 from suanzi.conformance.model.results import Result
 
 _BETWEEN = " | "

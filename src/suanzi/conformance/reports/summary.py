@@ -1,4 +1,4 @@
-"""The tables and lines of a report; `suanzi.cli.terminal` prints them."""
+"""The tables and lines of a report; `suanzi.front.cli.terminal` prints them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from suanzi._lang import say
+from suanzi.base.lang import say
 from suanzi.conformance.decision import Answer, Style, Tally, Verdict, said_headline
 from suanzi.conformance.model.basis import REQUIRED, labels
 from suanzi.conformance.model.members import facts_of

@@ -6,11 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-from suanzi._hints import nearest
+from suanzi.base.device import TORCH, TORCH_ALONE, Device
+from suanzi.base.hints import nearest
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.model.titles import on_device
 from suanzi.conformance.running.process import Backend
-from suanzi.device import TORCH, TORCH_ALONE, Device
-from suanzi.status import InvalidArgument
 
 FRAMEWORKS = ("numpy", "torch", "jax", "paddle", "mindspore", "openvino")
 """The frameworks that the kit has an adapter of."""

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
+from suanzi.base.device import DeviceType
+from suanzi.base.layout import LayoutType
 from suanzi.conformance.judging.due import Number, Range, Way, ways
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.data import numbers
@@ -27,9 +29,7 @@ from suanzi.conformance.subjects.c_memory import (
     dtype_name,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Data
-from suanzi.device import DeviceType
-from suanzi.interface.structures import TypeCode
-from suanzi.layout import LayoutType
+from suanzi.faces.interface.structures import TypeCode
 from suanzi.standard.prototypes import Item, enumerations, prototype
 
 HEADER = "t_ai_131_1.h"
@@ -337,7 +337,7 @@ class _Call:
 
 
 def _c_dtype(name: str) -> tuple[str, int]:
-    from suanzi.dtypes import dtype
+    from suanzi.base.dtypes import dtype
 
     found = dtype(name)
     return TypeCode(found.code).name, found.size

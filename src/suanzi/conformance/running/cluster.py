@@ -16,9 +16,9 @@ from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from suanzi import __version__
+from suanzi._core import VERSION
+from suanzi.base.status import InternalError, InvalidArgument, StatusError
 from suanzi.conformance.running.process import Backend, Subject
-from suanzi.status import InternalError, InvalidArgument, StatusError
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Result
@@ -179,16 +179,16 @@ def _see_versions(client: Any, where: str, command: str) -> None:
     # another travels as it is, for there may be no suanzi at all.
     def version() -> str | None:
         try:
-            import suanzi
+            from suanzi import _core
         except ImportError:
             return None
-        return suanzi.__version__
+        return _core.VERSION
 
     for address, theirs in client.run(version).items():
-        if theirs is None or theirs != __version__:
+        if theirs is None or theirs != VERSION:
             has = "no suanzi" if theirs is None else f"suanzi {theirs}"
             raise InvalidArgument(
-                f"{command}: the worker {address} has {has}, and this is {__version__}; install "
+                f"{command}: the worker {address} has {has}, and this is {VERSION}; install "
                 "the same version on every worker: cases and judgements differ between versions."
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from suanzi import interface
+from suanzi.faces import interface
 from suanzi.standard import interfaces
 from suanzi.standard.catalogues import STANDARD
 

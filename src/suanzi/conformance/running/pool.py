@@ -14,9 +14,9 @@ from threading import Thread
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from suanzi._text import ending
+from suanzi.base.status import InternalError, StatusError
+from suanzi.base.text import ending
 from suanzi.conformance.running.process import Backend, Subject
-from suanzi.status import InternalError, StatusError
 
 if TYPE_CHECKING:
     from suanzi.conformance.model.results import Result

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from suanzi._decode import Malformed, decode
-from suanzi._text import ending, printable
+from suanzi.base.decode import Malformed, decode
+from suanzi.base.status import InvalidArgument
+from suanzi.base.text import ending, printable
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.members import members
@@ -28,7 +29,6 @@ from suanzi.conformance.subjects.wire import ITEMSIZE, Data, check_tensors, from
 from suanzi.promote.library import registered, rule_set
 from suanzi.promote.live import NotInstalled
 from suanzi.standard.catalogues import STANDARD
-from suanzi.status import InvalidArgument
 
 _WORKER = Path(__file__).parents[1] / "subjects" / "worker.py"
 _START_SECONDS = 120.0

@@ -16,13 +16,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from suanzi.base.status import InvalidArgument
 from suanzi.conformance.cases.frozen import case_of, line_of
 from suanzi.conformance.judging.verdict import Answer
 from suanzi.conformance.model.case import Case, Expected
 from suanzi.conformance.model.results import Kept, Result
 from suanzi.conformance.running.process import Backend, Facts, NoAnswer, Unanswered, read_answer
 from suanzi.conformance.subjects.wire import to_json
-from suanzi.status import InvalidArgument
 
 _LONGEST, _LONGEST_LINE = 1 << 30, 1 << 26
 """Bytes of the answers of one interface; a forged file may unpack to more."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
+from suanzi.base.status import StatusError
 from suanzi.conformance.cases import Wanted, cases
 from suanzi.conformance.judging.calls import call_of
 from suanzi.conformance.judging.judge import Judgement
@@ -21,7 +22,6 @@ from suanzi.conformance.running.process import Asked, Backend, Facts, Subject, U
 from suanzi.conformance.running.recording import kept
 from suanzi.conformance.running.reproduction import reproduction
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
-from suanzi.status import StatusError
 
 _WORDS = 2000
 """How many characters of what went wrong are kept."""

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from suanzi.base.status import Status, StatusError
 from suanzi.conformance.subjects.c_arguments import Arguments, Home, c_type
 from suanzi.conformance.subjects.c_devices import Elsewhere, first_device
 from suanzi.conformance.subjects.c_guards import explain_faults
@@ -36,7 +37,6 @@ from suanzi.conformance.subjects.wire import (
     Unsupported,
 )
 from suanzi.standard.prototypes import Prototype, as_printed, prototype, prototypes
-from suanzi.status import Status, StatusError
 
 
 class Adapter:

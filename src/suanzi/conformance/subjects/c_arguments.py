@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from suanzi import dtypes
+from suanzi.base import dtypes
+from suanzi.base.device import Device as KnownDevice
+from suanzi.base.status import StatusError
 from suanzi.conformance.header import defaults
 from suanzi.conformance.model.data import tensor, values
 from suanzi.conformance.model.numbers import FORMATS, PARTS, Real, limits, real
@@ -34,9 +36,7 @@ from suanzi.conformance.subjects.c_memory import (
     scales,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Bytes, Data, Shaped, Unsaid
-from suanzi.device import Device as KnownDevice
 from suanzi.standard.prototypes import Item, Prototype, enumerations
-from suanzi.status import StatusError
 
 _SCALARS: dict[str, Any] = {
     "bool": ctypes.c_bool,

@@ -11,10 +11,10 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+from suanzi.base.device import DeviceType
 from suanzi.conformance.subjects.c_arguments import Home
 from suanzi.conformance.subjects.c_memory import Device, TensorImpl, read_tensor
 from suanzi.conformance.subjects.wire import Broken, Data
-from suanzi.device import DeviceType
 
 Destroy = Callable[[int], Any]
 _NUMBERS = (0, 1)

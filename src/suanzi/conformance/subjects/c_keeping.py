@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suanzi.base.device import DeviceType
 from suanzi.conformance.model.data import tensor
 from suanzi.conformance.subjects.c_arguments import Arguments
 from suanzi.conformance.subjects.c_memory import (
@@ -25,7 +26,6 @@ from suanzi.conformance.subjects.c_memory import (
     read_tensor,
 )
 from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
-from suanzi.device import DeviceType
 
 if TYPE_CHECKING:
     from suanzi.conformance.subjects.c_adapter import Adapter

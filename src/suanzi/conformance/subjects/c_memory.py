@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from suanzi import dtypes
+from suanzi.base import dtypes
+from suanzi.base.device import DeviceType
+from suanzi.base.layout import LayoutType
 from suanzi.conformance.subjects.c_guards import Region, region
 from suanzi.conformance.subjects.wire import ITEMSIZE, Broken, Data, Unsaid
-from suanzi.device import DeviceType
-from suanzi.layout import LayoutType
 
 _GUARD = 64
 _PATTERN = b"\xa5"

@@ -6,12 +6,12 @@ import inspect
 from typing import Any
 
 import suanzi as sz
-from suanzi import interface
-from suanzi.cluster import BlockTensor, blocks
-from suanzi.cluster.provider import Provider
 from suanzi.conformance.subjects import suanzi_adapter
 from suanzi.conformance.subjects.wire import Data, Unsupported
+from suanzi.faces import interface
 from suanzi.promote.context import promotion
+from suanzi.runtimes.cluster import BlockTensor, blocks
+from suanzi.runtimes.cluster.provider import Provider
 from suanzi.standard import interfaces
 
 _PARTS = 3

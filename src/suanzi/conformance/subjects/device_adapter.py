@@ -8,13 +8,13 @@ from typing import Any
 import torch
 
 import suanzi as sz
-from suanzi import interface
 from suanzi.conformance.subjects import suanzi_adapter
 from suanzi.conformance.subjects.wire import Data, Unsuitable, Unsupported
+from suanzi.faces import interface
 from suanzi.promote.context import promotion
-from suanzi.torch.provider import register
-from suanzi.torch.running import torch_place, wrapped
-from suanzi.torch.tensor import TorchTensor, placed
+from suanzi.runtimes.torch.provider import register
+from suanzi.runtimes.torch.running import torch_place, wrapped
+from suanzi.runtimes.torch.tensor import TorchTensor, placed
 
 _NOT_SUPPORTED = ("not supported on", "PyTorch has no", "the memory of values is on the cpu")
 

@@ -28,11 +28,14 @@ from typing import Any
 import numpy as np
 
 if __package__:
-    from suanzi.conformance.subjects import interpreted
+    from suanzi.base import triton_interpreter
     from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
     from suanzi.conformance.subjects.wire import Broken, Data, Unsuitable, Unsupported
 else:
-    import interpreted
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../base"))
+    import triton_interpreter
+
+    sys.path.pop()
     from kernel_tensors import FRAMEWORKS_BY_NAME
     from wire import Broken, Data, Unsuitable, Unsupported
 
@@ -315,7 +318,7 @@ class Adapter:
     def call(self, op: str, arguments: dict[str, Any]) -> Any:
         """Call the kernel: tensors in order, then parameters by name; and watch it."""
         self._taken.clear()
-        interpreted.fix()
+        triton_interpreter.fix()
         with self._watched():
             if self.gradients is not None and op.endswith("_bwd"):
                 return self._pulled(arguments)

@@ -242,18 +242,19 @@ class Suanzi(Numpy):
 
     def __init__(self, device: str | None = None) -> None:
         super().__init__(device)
-        import suanzi
+        from suanzi.tensors.make import tensor
+        from suanzi.tensors.tensor import Tensor
 
-        self.suanzi = suanzi
+        self.tensor, self.type = tensor, Tensor
 
     def make(self, data: Data) -> Any:
-        return self.suanzi.tensor(_array(data))
+        return self.tensor(_array(data))
 
     def read(self, x: Any) -> Data:
         return Data(x.dtype.name, tuple(x.shape), np.ascontiguousarray(x.numpy()).tobytes())
 
     def kind(self) -> tuple[type, ...]:
-        return (self.suanzi.Tensor,)
+        return (self.type,)
 
     def write(self, x: Any, data: Data) -> bool:
         return False

@@ -8,7 +8,7 @@ from typing import Any
 import suanzi as sz
 from suanzi.conformance.subjects import suanzi_adapter
 from suanzi.conformance.subjects.more_functions import MORE
-from suanzi.resolve.rounding import Rounding
+from suanzi.ops.calling.rounding import Rounding
 
 _MORE = ("atan2", "hypot", "var")
 """Those of the array API that no catalogue has."""

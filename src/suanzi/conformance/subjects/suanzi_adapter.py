@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import suanzi as sz
-from suanzi import _core, interface
+from suanzi import _core
+from suanzi.base.layout import Layout, LayoutType
 from suanzi.conformance.subjects.wire import Data, Unsupported
-from suanzi.layout import Layout, LayoutType
+from suanzi.faces import interface
 from suanzi.promote.context import promotion
 from suanzi.promote.library import learn_rules
-from suanzi.sparse.making import from_dense
-from suanzi.sparse.tensor import SparseTensor
 from suanzi.standard import interfaces
 from suanzi.standard.catalogues import STANDARD, usable
+from suanzi.tensors.sparse.making import from_dense
+from suanzi.tensors.sparse.tensor import SparseTensor
 
 
 class Adapter:

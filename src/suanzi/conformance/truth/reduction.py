@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from suanzi.base.status import Status
 from suanzi.conformance.model.case import Expected, Output, Refused
 from suanzi.conformance.model.numbers import (
     FORMATS,
@@ -35,7 +36,6 @@ from suanzi.conformance.truth.sums import (
     sum_allowed,
     total,
 )
-from suanzi.status import Status
 
 MODES = ("SUM", "PROD", "MAX", "MIN", "MEAN", "LAND", "LOR", "LXOR", "BAND", "BOR", "BXOR")
 ROUNDED = ("SUM", "PROD", "MEAN")

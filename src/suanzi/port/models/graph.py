@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from suanzi.dtypes import DType
-from suanzi.port.calls import Call, Calls, Taken, Where
+from suanzi.base.dtypes import DType
 from suanzi.port.findings import Finding, Fingerprint, Verdict
 from suanzi.port.judged import Judged
 from suanzi.port.operators import known, operands
@@ -24,6 +23,7 @@ from suanzi.promote.library import rule_set
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.rules import RuleSet
 from suanzi.promote.values import Loss, loss
+from suanzi.recording.calls import Call, Calls, Taken, Where
 from suanzi.standard.other_names import table
 
 

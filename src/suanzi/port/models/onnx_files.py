@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi.status import InvalidArgument
+from suanzi.base.status import InvalidArgument
 
 
 def check(model: str | PathLike[str], sentence: str, *, full_check: bool = False) -> None:

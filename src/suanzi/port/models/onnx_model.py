@@ -8,8 +8,8 @@ from functools import cache, partial
 from os import PathLike
 from typing import Any
 
-from suanzi.dtypes import DType
-from suanzi.port.calls import Call, Where
+from suanzi.base.dtypes import DType
+from suanzi.base.status import InvalidArgument
 from suanzi.port.findings import Finding, Verdict
 from suanzi.port.models.graph import Edge, Graph, in_torch
 from suanzi.port.models.onnx_files import check, write
@@ -21,7 +21,7 @@ from suanzi.promote.library import rule_set
 from suanzi.promote.live import NotInstalled
 from suanzi.promote.operands import Operand, Role
 from suanzi.promote.rules import RuleSet
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Call, Where
 
 _MOST_NODES = 1_000_000
 """How many nodes a model may have once its functions are inlined."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from suanzi.dtypes import DType, dtype
+from suanzi.base.dtypes import DType, dtype
 from suanzi.promote.values import contains
 
 _NAMES = {

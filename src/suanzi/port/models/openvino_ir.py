@@ -5,9 +5,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as xml
 from os import PathLike
 
-from suanzi.dtypes import DType, dtype
+from suanzi.base.dtypes import DType, dtype
+from suanzi.base.status import InvalidArgument
 from suanzi.port.models.graph import Edge, Graph
-from suanzi.status import InvalidArgument
 
 _TYPES = {
     "FP64": "f64", "FP32": "f32", "FP16": "f16", "BF16": "bf16", "I64": "i64", "I32": "i32",

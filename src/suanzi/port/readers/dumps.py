@@ -20,14 +20,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from suanzi.dtypes import DType
-from suanzi.port.calls import Call, Calls, Taken, Where, from_records, known_dtype, read_calls
+from suanzi.base.dtypes import DType
+from suanzi.base.status import InvalidArgument
 from suanzi.port.operators import plain_name
 from suanzi.promote.live import run_script
 from suanzi.promote.operands import NUMBER_KINDS, Operand, Role
-from suanzi.status import InvalidArgument
+from suanzi.recording import recorders
+from suanzi.recording.calls import Call, Calls, Taken, Where, from_records, known_dtype, read_calls
 
-_WRITER = Path(__file__).parent.parent / "recorders" / "export_torch.py"
+_WRITER = recorders.HOME / "export_torch.py"
 
 
 def read_exported(program: str | PathLike[str] | Any, python: str | None = None) -> Calls:
@@ -37,7 +38,9 @@ def read_exported(program: str | PathLike[str] | Any, python: str | None = None)
     be installed there. An object is read here. Nothing of the program is run.
     """
     if hasattr(program, "graph_module"):
-        return from_records(import_module("suanzi.port.recorders.export_torch").records(program))
+        return from_records(
+            import_module("suanzi.recording.recorders.export_torch").records(program)
+        )
     path = str(program)
     if not Path(path).is_file():
         raise InvalidArgument(f"port: the file {path!r} does not exist.")

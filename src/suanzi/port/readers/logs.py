@@ -17,10 +17,10 @@ import re
 from os import PathLike
 from typing import Any
 
-from suanzi.port.calls import Call, Calls, Taken, Where, known_dtype
+from suanzi.base.status import InvalidArgument
 from suanzi.port.operators import plain_name
 from suanzi.promote.operands import Operand, Role
-from suanzi.status import InvalidArgument
+from suanzi.recording.calls import Call, Calls, Taken, Where, known_dtype
 
 _OPERATOR = re.compile(r"Operator: (?:\w+[.:]+)?(\w+?)(_?)(?:\.\w+)?$")
 _CALL = re.compile(r"cnt: (\d+), (\(.*\))$")

@@ -24,7 +24,7 @@ def _weighted(y: Tracked, weight: Tracked | None, bias: Tracked | None) -> Track
     return y if bias is None else y + bias
 
 
-def _standard(x: Tracked, axes: Sequence[int], eps: float) -> Tracked:
+def standardised(x: Tracked, axes: Sequence[int], eps: float) -> Tracked:
     """(x - mean) / sqrt(variance + eps)."""
     d = x - x.mean(axes, keepdims=True)
     return d / sqrt((d * d).mean(axes, keepdims=True) + eps)
@@ -70,7 +70,7 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Tracked:
     """(x - mean) / sqrt(variance + eps), times a weight and plus a bias."""
-    return _weighted(_standard(x, _last(normalized_shape), eps), weight, bias)
+    return _weighted(standardised(x, _last(normalized_shape), eps), weight, bias)
 
 
 @truth_of("nn:layer_norm_bwd")
@@ -138,7 +138,7 @@ def group_norm(
     eps: float = 1e-5,
 ) -> Tracked:
     """(x - mean) / sqrt(variance + eps) over groups of channels, weighted by channel."""
-    y = _standard(_grouped(x, num_groups), [-1], eps).reshape(*x.shape)
+    y = standardised(_grouped(x, num_groups), [-1], eps).reshape(*x.shape)
     return _weighted(y, _by_channel(weight, x.ndim), _by_channel(bias, x.ndim))
 
 

@@ -21,7 +21,7 @@ def _each(x: Any, rank: int) -> list[int]:
     return [x] * rank if isinstance(x, int) else list(x)
 
 
-def _sliding(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
+def sliding_window(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
     """The windows along an axis of n elements."""
     span = d * (k - 1) + 1
     starts = range(-p, n + p - span + 1 + (s - 1 if up else 0), s)
@@ -34,7 +34,8 @@ def _sliding(n: int, k: int, s: int, p: int, d: int, up: bool) -> list[Window]:
     return found
 
 
-def _adaptive(n: int, m: int) -> list[Window]:
+def adaptive_window(n: int, m: int) -> list[Window]:
+    """Return the windows along an axis of n elements that give m results."""
     windows = [list(range(i * n // m, -(-(i + 1) * n // m))) for i in range(m)]
     return [(w, len(w)) for w in windows]
 
@@ -44,7 +45,7 @@ def _of(
 ) -> list[list[Window]]:
     sizes = [_each(v, rank) for v in (kernel, stride or kernel, padding, dilation)]
     each = zip(x.shape[-rank:], *sizes, strict=True)
-    return [_sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in each]
+    return [sliding_window(n, k, s, p, d, ceil_mode) for n, k, s, p, d in each]
 
 
 def _cells(windows: Sequence[Sequence[Window]]) -> Iterator[tuple[NDArray[Any], int]]:
@@ -102,18 +103,15 @@ def _spread(
     """Each gradient goes to the first largest element of its window, or to all of them equally."""
     flat, grads, shape = _flat(x, rank), _flat(g, rank), x.shape[-rank:]
     lines = flat.value.reshape(-1, flat.shape[-1])
-    parts: list[list[list[Tracked]]] = [[[] for _ in line] for line in lines]
     rows = grads.reshape(len(lines), grads.shape[-1]) if len(lines) else grads
-    for o, (elements, count) in enumerate(_cells(windows)):
+    if not largest and len(lines):
+        return _shared(rows, windows, shape, divisor, padded).reshape(*x.shape)
+    parts: list[list[list[Tracked]]] = [[[] for _ in line] for line in lines]
+    for o, (elements, _) in enumerate(_cells(windows)):
         at = _positions(elements, shape)
         for i, line in enumerate(lines):
-            if largest:
-                if len(at):
-                    parts[i][_first_largest(line, at)].append(rows[i, o])
-            else:
-                share = rows[i, o] / (divisor or (count if padded else len(elements)))
-                for position in at:
-                    parts[i][position].append(share)
+            if len(at):
+                parts[i][_first_largest(line, at)].append(rows[i, o])
     made = [_sum(one) for line in parts for one in line]
     if not made:
         return x
@@ -127,6 +125,22 @@ def _first_largest(line: NDArray[Any], at: NDArray[Any]) -> int:
         if line[i] > line[best] or is_nan:
             best = i
     return int(best)
+
+
+def _shared(
+    rows: Tracked, windows: list[list[Window]], shape: Sequence[int], divisor: Any, padded: bool
+) -> Tracked:
+    """The gradients of windows, each shared by its elements; all rows at once."""
+    parts: list[list[Tracked]] = [[] for _ in range(int(np.prod(shape)))]
+    for o, (elements, count) in enumerate(_cells(windows)):
+        at = _positions(elements, shape)
+        if len(at):
+            share = rows[:, o : o + 1] / (divisor or (count if padded else len(elements)))
+            for position in at:
+                parts[position].append(share)
+    none = tracked(np.zeros((rows.shape[0], 1)))
+    made = [concatenate(one, -1).sum(-1, keepdims=True) if one else none for one in parts]
+    return concatenate(made, -1) if made else none[:, :0]
 
 
 def _sum(parts: list[Tracked]) -> Tracked:
@@ -174,7 +188,7 @@ def _declare(rank: int) -> None:
 
     def even(x: Tracked, output_size: Any) -> list[list[Window]]:
         sizes = zip(x.shape[-rank:], _each(output_size, rank), strict=True)
-        return [_adaptive(n, n if m is None else m) for n, m in sizes]
+        return [adaptive_window(n, n if m is None else m) for n, m in sizes]
 
     @truth_of(f"nn:adaptive_avg_pool{rank}d")
     def adaptive_avg_pool(x: Tracked, output_size: Any) -> Tracked:

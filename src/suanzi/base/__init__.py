@@ -1,0 +1,1 @@
+"""What everything stands on: dtypes, status codes, shapes, layouts, devices, text and files."""

@@ -1,8 +1,0 @@
-"""``python -m suanzi.cli``: the command ``suanzi``."""
-
-import sys
-
-from suanzi.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What asks an installed framework, in its own interpreter, without suanzi."""

@@ -1,0 +1,1 @@
+"""Tensors that are elsewhere: on devices of PyTorch, and in blocks on Dask."""
