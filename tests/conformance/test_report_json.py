@@ -78,6 +78,15 @@ def test_write_and_read(tmp_path: Path) -> None:
     assert sum('"outcome"' in line for line in lines) == 2, "one line for each result"
 
 
+@pytest.mark.parametrize("name", ["schema", "results", "blocks"])
+def test_what_cannot_be_read_is_said_in_a_few_words(name: str, tmp_path: Path) -> None:
+    data = json.loads(report_json.to_json(run()))
+    (tmp_path / "r.json").write_text(json.dumps({**data, name: {"a" * 30_000: [[["b"] * 9999]]}}))
+    with pytest.raises(InvalidArgument) as found:
+        report_json.read(tmp_path / "r.json")
+    assert len(str(found.value)) < 1000
+
+
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="No such file"):
         report_json.read(tmp_path / "a.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -24,7 +25,11 @@ def test_every_operator_is_called() -> None:
     } - {"destroy"}
 
 
-@pytest.mark.parametrize("what", ["pool", "blocks"])
+# Python counts no blocks of an allocator that is not its own: .ci/sanitize takes malloc.
+KEPT = ["pool", "blocks"] if sys.getallocatedblocks() else ["pool"]
+
+
+@pytest.mark.parametrize("what", KEPT)
 def test_what_is_kept_is_found(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[Any] = []
 

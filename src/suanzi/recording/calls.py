@@ -207,7 +207,7 @@ def _reading(path: str | PathLike[str], read: Callable[[], _Read]) -> _Read:
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error}.") from None
+        raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error!s:.400}.") from None
     except InvalidArgument as error:
         raise InvalidArgument(f"{str(path)!r} is not a file of calls: {error}") from None
 
@@ -245,7 +245,7 @@ def from_records(records: Iterable[Any]) -> Calls:
                 named=tuple((name, _ranged(x, pairs)) for name, x in call.named),
             )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidArgument(f"a record cannot be read: {error!r}.") from None
+        raise InvalidArgument(f"a record cannot be read: {error!r:.400}.") from None
     return Calls(framework, version, tuple(calls), raised, missed, hashes=end.get("hashes", {}))
 
 

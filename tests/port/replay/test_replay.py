@@ -239,3 +239,37 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None
     os.mkfifo(tmp_path / name)
     with pytest.raises(InvalidArgument, match=f"'{name}' is a pipe or a device, not a file"):
         read_kept(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"shape": [2.0]}, "TypeError"),
+        ({"shape": [1 << 70]}, "other bytes than its shape"),
+        ({"shape": [-1]}, "other bytes than its shape"),
+        ({"at": -4}, "other bytes than its shape"),
+        ({"at": 1}, "other bytes than its shape"),
+        ({"dtype": "float32" * 5000}, ""),
+    ],
+    ids=str,
+)
+def test_what_was_kept_and_changed(tmp_path: Path, changed: dict[str, Any], why: str) -> None:
+    tensor = {"tensor": 0, "dtype": "float32", "shape": [1], "at": 0}
+    (tmp_path / "tensors.bin").write_bytes(bytes(4))
+    (tmp_path / "calls.jsonl").write_text(json.dumps(tensor))
+    assert read_kept(tmp_path).values[0].array.tolist() == [0.0]
+    (tmp_path / "calls.jsonl").write_text(json.dumps({**tensor, **changed}))
+    if not why:  # a dtype of another machine is left out
+        assert read_kept(tmp_path).values == {}
+        return
+    with pytest.raises(InvalidArgument, match=why):
+        read_kept(tmp_path)
+
+
+@pytest.mark.parametrize("lines", ["[" * 50_000, json.dumps({"op": "x", "call": "y" * 50_000})])
+def test_what_was_kept_and_has_no_end(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "tensors.bin").write_bytes(b"")
+    (tmp_path / "calls.jsonl").write_text(lines)
+    with pytest.raises(InvalidArgument) as found:
+        read_kept(tmp_path)
+    assert len(str(found.value)) < 1000

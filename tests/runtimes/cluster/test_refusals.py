@@ -103,3 +103,74 @@ def test_a_number_for_a_tensor_next_to_blocks() -> None:
         sz.masked_select(True, where)
     with pytest.raises(sz.StatusError):
         sz.gather(True, sz.tensor([], sz.int64).to_device("cluster"))
+
+
+def same_refusal(function: Any, **given: Any) -> None:
+    """The host's error, whichever operand is in blocks."""
+    here = {name: x.to_host() if hasattr(x, "to_host") else x for name, x in given.items()}
+    with pytest.raises(sz.StatusError) as wanted:
+        function(**here)
+    with pytest.raises(sz.StatusError) as found:
+        function(**given)
+    assert (type(found.value), str(found.value)) == (type(wanted.value), str(wanted.value))
+
+
+@pytest.mark.parametrize("wrong", [None, {}, range(3), "x", sz.Status.SUCCESS], ids=repr)
+def test_an_operand_that_is_no_tensor_beside_blocks(wrong: Any) -> None:
+    same_refusal(sz.masked_select, input=wrong, mask=there([True]))
+    same_refusal(sz.slice_backward, grad_out=wrong, input=there([1.0]))
+    if wrong != sz.Status.SUCCESS:  # a number
+        same_refusal(sz.argmin, input=wrong, dtype=there([1.0]))
+
+
+def test_a_number_or_an_array_beside_blocks() -> None:
+    for one in (np.arange(4.0, dtype="float32"), np.float32(7)):
+        mask = [True, False, False, True] if one.ndim else True
+        found = sz.masked_select(one, there(mask))
+        assert found.tolist() == sz.masked_select(one, sz.tensor(mask)).tolist()
+
+
+def test_axes_in_anything_that_lists_them() -> None:
+    x, host = there([[1.0, 2.0], [3.0, 5.0]]), sz.tensor([[1.0, 2.0], [3.0, 5.0]])
+    for axis in ({}, {0: "first"}, np.array([0, 1]), range(1)):
+        assert sz.flip(x, axis).tolist() == sz.flip(host, axis).tolist()
+        assert sz.norm(x, axis=axis).tolist() == sz.norm(host, axis=axis).tolist()
+        thin = (x.reshape((2, 1, 2)), host.reshape((2, 1, 2)))
+        squeezed = [sz.squeeze(one, {1: axis}).tolist() for one in thin]
+        assert squeezed[0] == squeezed[1]
+    widths = np.array([[1, 0], [0, 2]])
+    assert sz.pad(x, widths).tolist() == sz.pad(host, widths).tolist()
+    given: Any = ([0], np.array([1]), [1])
+    x, host = there([1.0, 2.0]), sz.tensor([1.0, 2.0])
+    found = sz.slice_backward(x[:1], x, *given)
+    assert found.tolist() == sz.slice_backward(host[:1], host, *given).tolist()
+
+
+@pytest.mark.parametrize("shapes", [((1, 3), (2, 3)), ((1, 0), (2, 0)), ((1, 1), (2, 1))], ids=str)
+def test_gradients_that_repeat_nothing(shapes: Any) -> None:
+    grad, x = (sz.zeros(shape).to_device("cluster") for shape in shapes)
+    same_refusal(sz.clip_backward, grad_out=grad, input=x, low=0.0, high=0.5)
+
+
+def test_an_iterator_is_read_once() -> None:
+    x, host = there([[1, 2], [3, 4]], sz.int16), sz.tensor([[1, 2], [3, 4]], sz.int16)
+    scaled = [sz.quantize(one.astype(sz.float32), "QT_SYM_INT16", scale=1.0) for one in (x, host)]
+    for a, b in ((x, host), scaled):
+        assert sz.flip(a, iter([1])).tolist() == sz.flip(b, [1]).tolist()
+        assert sz.expand(a, (n for n in (3, 2, 2))).tolist() == sz.expand(b, (3, 2, 2)).tolist()
+
+
+def test_an_element_that_a_narrow_dtype_does_not_hold() -> None:
+    x = sz.tensor([0.0, 1e-300], sz.float64)
+    blocks = x.to_device("cluster")
+    with sz.promotion("jax_x32"):
+        assert sz.nonzero(blocks, False).tolist() == sz.nonzero(x, False).tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    "shapes", [((1,), ()), ((), (4,)), ((3,), (1, 4)), ((2, 3), (4,))], ids=str
+)
+def test_transforms_of_other_ranks(shapes: Any) -> None:
+    grad = sz.zeros(shapes[0], sz.complex64).to_device("cluster")
+    x = sz.zeros(shapes[1], sz.float32).to_device("cluster")
+    same_refusal(sz.fft_r2c_backward, grad_out=grad, input=x)

@@ -60,7 +60,7 @@ def _online(x, y, n, BLOCK: tl.constexpr, LAST: tl.constexpr):
 
 
 def _by_blocks(x, last):
-    y = torch.empty_like(x)
+    y = torch.zeros_like(x)  # as in _each
     n = x.shape[-1]
     if x.numel():
         _online[(x.numel() // n,)](x, y, n, 32, last)
@@ -149,7 +149,7 @@ def _silu(x, y, n, BLOCK: tl.constexpr):
 
 
 def _each(kernel, x, blocks):
-    y = torch.empty_like(x)
+    y = torch.zeros_like(x)  # what no block writes is the same in every run
     if x.numel():
         kernel[(blocks,)](x, y, x.numel(), 64)
     return y

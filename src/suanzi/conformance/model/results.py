@@ -246,7 +246,7 @@ class Run:
             )
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             said = str(error) if isinstance(error, Malformed) else repr(error)
-            raise InvalidArgument(f"the report is not what {schema!r} says: {said}.") from None
+            raise InvalidArgument(f"the report is not what {schema!r} says: {said:.400}.") from None
 
 
 def counts(results: Iterable[Result]) -> dict[str, int]:

@@ -134,7 +134,9 @@ def _checked(data: Any) -> Any:
                     f"the cases in blocks have more than {LONGEST_UNPACKED} characters."
                 )
         except (AttributeError, KeyError, TypeError, Malformed, RecursionError) as error:
-            raise InvalidArgument(f"the report has blocks that cannot be read: {error}.") from None
+            raise InvalidArgument(
+                f"the report has blocks that cannot be read: {error!s:.400}."
+            ) from None
     return data
 
 

@@ -72,7 +72,7 @@ def read_msprobe(path: str | PathLike[str]) -> Calls:
     except OSError as error:
         raise InvalidArgument(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise InvalidArgument(f"{str(path)!r} is not a dump of msprobe: {error!r}.") from None
+        raise InvalidArgument(f"{str(path)!r} is not a dump of msprobe: {error!r:.400}.") from None
     if framework != "pytorch":
         raise InvalidArgument(
             f"{str(path)!r} is a dump of {framework!r}: those of PyTorch are read."

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +98,9 @@ def read_kept(folder: Path) -> Inputs:
                 dropped = one["dropped"]
             elif _known(one["dtype"]):
                 values[one["tensor"]] = _value(one, content)
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise InvalidArgument(
-            f"replay: what was kept in {str(folder)!r} cannot be read: {error!r}."
+            f"replay: what was kept in {str(folder)!r} cannot be read: {error!r:.400}."
         ) from None
     return Inputs(tuple(calls), values, dropped)
 
@@ -117,9 +119,11 @@ def _known(name: str) -> bool:
 
 def _value(one: dict[str, Any], content: Any) -> Value:
     stored = np.dtype(_STORED.get(one["dtype"], one["dtype"]))
-    size = int(np.prod(one["shape"], dtype=np.int64)) * stored.itemsize
-    raw = content[one["at"] : one["at"] + size]
-    return Value(one["dtype"], np.frombuffer(raw, stored).reshape(one["shape"]))
+    shape, at = tuple(map(index, one["shape"])), index(one["at"])
+    raw = content[at : at + math.prod(shape) * stored.itemsize]
+    if min((at, *shape)) < 0 or len(raw) != math.prod(shape) * stored.itemsize:
+        raise ValueError(f"tensor {one['tensor']!r:.60} has other bytes than its shape")
+    return Value(one["dtype"], np.frombuffer(raw, stored).reshape(shape))
 
 
 def _kept(one: dict[str, Any]) -> Kept:

@@ -69,6 +69,8 @@ def fourier(op: Operator, axes: Any, **arguments: Any) -> BlockTensor:
     others = {name: x for name, x in arguments.items() if name not in operands}
     rank = operands[names[0]].ndim
     try:
+        if any(x.ndim != rank for x in operands.values()):
+            raise InvalidArgument("rank")
         some = axes_argument(op, "axes", -1 if axes is None else axes, rank, InvalidArgument)
         if not some:
             raise InvalidArgument("axes")

@@ -79,12 +79,13 @@ def _check_shapes(call: Call, operands: list[BlockTensor]) -> None:
         return
     refused = broadcast_shapes(list(shapes)) is None
     if not refused:
+        stand_ins = [hollow_like(x) for x in operands]
         try:
-            result_of(call, [hollow_like(x) for x in operands])
+            result_of(call, stand_ins)
         except DimensionsMismatch:  # gradients of activations, say, repeat nothing
             refused = True
-        except StatusError:
-            return  # of the element that a stand-in has
+        except StatusError:  # of the element that a stand-in has, or of the shapes
+            refused = not all(x.size for x in stand_ins)
     if refused:
         result_of(call, [large_like(x) for x in operands])
 

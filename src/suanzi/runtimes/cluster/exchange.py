@@ -66,7 +66,7 @@ def to_dask(x: BlockTensor) -> Any:
     return da.Array(arrays.graph, arrays.name, x.blocks, dtype=meta.dtype)
 
 
-METHODS.to_dask = to_dask
+METHODS.to_dask, METHODS.in_blocks = to_dask, from_tensor
 
 
 def as_array(block: Tensor) -> np.ndarray[Any, Any]:

@@ -111,7 +111,7 @@ def tile(op: Operator, input: BlockTensor, repeats: Any) -> BlockTensor:
 def roll(op: Operator, input: BlockTensor, shifts: Any, axis: Any) -> BlockTensor:
     """Return it with elements moved along axes, those that fall off at the end in front."""
     result_of(call_on_blocks(op.name, Hole(0), shifts, axis), [small_like(input)])
-    moves, axes = _several(shifts), [] if axis is None else _several(axis)
+    moves, axes = several(shifts), [] if axis is None else several(axis)
     if not axes:
         flat = reshaped(input, (input.size,))
         return reshaped(_rolled(flat, int(moves[0]), 0), input.shape)
@@ -121,7 +121,7 @@ def roll(op: Operator, input: BlockTensor, shifts: Any, axis: Any) -> BlockTenso
     return x
 
 
-def _several(x: Any) -> list[int]:
+def several(x: Any) -> list[int]:
     """Return one integer, or several, as a list."""
     try:
         return [operator.index(x)]
@@ -147,9 +147,7 @@ def pad(
     """Return it with padding around it: a number, or more of itself."""
     call = call_on_blocks(op.name, Hole(0), pad_width, pad_value, pad_mode)
     stand_in = result_of(call, [small_like(input)])
-    widths = [
-        int(w) for one in pad_width for w in (one if isinstance(one, list | tuple) else [one])
-    ]
+    widths = [w for one in pad_width for w in several(one)]
     mode = PadMode[pad_mode] if isinstance(pad_mode, str) else PadMode(pad_mode)
     x = input
     for axis, (before, after) in enumerate(zip(widths[::2], widths[1::2], strict=True)):

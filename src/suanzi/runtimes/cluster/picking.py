@@ -21,6 +21,8 @@ from suanzi.base.dtypes import bool as bool_
 from suanzi.base.shapes import broadcast_shapes
 from suanzi.base.status import OutOfRange, StatusError
 from suanzi.promote import registry
+from suanzi.promote.context import promotion
+from suanzi.promote.library import DEFAULT
 from suanzi.promote.registry import Operator
 from suanzi.runtimes.cluster import grid
 from suanzi.runtimes.cluster.elementwise import on_elements
@@ -50,7 +52,7 @@ Part = tuple[Array, Tensor]
 @way("gather")
 def gather(op: Operator, input: BlockTensor, index: Any) -> BlockTensor:
     """Return what indices point to."""
-    input, index = as_blocks(input), _with_whole_coordinates(as_blocks(index))
+    index = _with_whole_coordinates(as_blocks(index))
     picked = index.shape[-1] if index.ndim > 1 else 1
     result_of(
         call_on_blocks(op.name, Hole(0), Hole(1)), [_one_index_wide(input), _few_indices(index)]
@@ -198,7 +200,7 @@ def slice_backward(
 ) -> BlockTensor:
     """Return the gradient of a slice: `grad_out` at the slice, zeros elsewhere."""
     given = (begin, size, step)
-    if input is None or None in given:
+    if any(one is None for one in (input, *given)):
         none = [None if one is None else () for one in (input, *given)]
         result_of(call_on_blocks(op.name, Hole(0), *none), [empty_like(grad_out)])
     there = as_blocks(input)
@@ -237,7 +239,7 @@ def _placed(shape: tuple[int, ...], key: tuple[Any, ...], grad: Tensor) -> Tenso
 @way("masked_select")
 def masked_select(op: Operator, input: BlockTensor, mask: Any) -> BlockTensor:
     """Return the elements where a mask is true."""
-    input, chosen = as_blocks(input), as_blocks(mask)
+    chosen = as_blocks(mask)
     fits = chosen.ndim <= input.ndim
     fits = fits and broadcast_shapes([input.shape, chosen.shape]) == input.shape
     if chosen.dtype is not bool_ or not fits:
@@ -260,7 +262,8 @@ def masked_select(op: Operator, input: BlockTensor, mask: Any) -> BlockTensor:
 def nonzero(op: Operator, input: BlockTensor, as_tuple: Any) -> Any:
     """Return the coordinates of elements that are not zero."""
     result_of(call_on_blocks(op.name, Hole(0), as_tuple), [small_like(input)])
-    flat = reshaped(on_elements("not_equal", "not_equal", input, 0), (input.size,))
+    with promotion(DEFAULT):  # other rules compare in a narrower dtype, in which more is zero
+        flat = reshaped(on_elements("not_equal", "not_equal", input, 0), (input.size,))
     counts = _counts(flat)
     kept = [i for i, n in enumerate(counts) if n]
     if not kept:

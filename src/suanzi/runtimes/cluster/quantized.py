@@ -28,6 +28,7 @@ from suanzi.runtimes.cluster import creating, grid
 from suanzi.runtimes.cluster.computing import with_clear_errors
 from suanzi.runtimes.cluster.elementwise import elementwise, on_elements
 from suanzi.runtimes.cluster.graph import from_tasks, new_name
+from suanzi.runtimes.cluster.joining import several
 from suanzi.runtimes.cluster.quantization import Quantization, codes, quantization_of, standing_for
 from suanzi.runtimes.cluster.tasks import (
     Hole,
@@ -137,7 +138,7 @@ def _few(
 def _padding(arguments: Mapping[str, Any], padded: Tensor) -> Any:
     """Return the integer that is stored for the number around a tensor: the one at a corner."""
     widths = arguments["pad_width"]
-    first = [one[0] if isinstance(one, list | tuple) else one for one in widths]
+    first = [several(one)[0] for one in widths]
     before = first if len(first) == padded.ndim else first[::2]
     line = padded.int_repr().reshape(-1)
     return line[0 if any(before) else -1].item() if line.size else 0

@@ -8,20 +8,26 @@ suggests a fix: nothing is gathered without being requested.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from suanzi.base.shapes import bounded
 from suanzi.base.status import TypeMismatch
+from suanzi.ops.calling.arguments import tensor_argument
 from suanzi.ops.reduction_exact import without_accumulate
 from suanzi.promote.registry import FUNCTIONS, NAMESPACES, REGISTRY, Operator
 from suanzi.standard.catalogues import STANDARD
 
 if TYPE_CHECKING:
     from suanzi.runtimes.cluster.tensor import BlockTensor
+    from suanzi.tensors.tensor import Tensor
 
 Way = Callable[..., Any]
 W = TypeVar("W", bound=Way)
+
+_MOST = 2**20
+"""What no operator takes as many integers as."""
 
 WAYS: dict[str, Way] = {}
 """The way of every operator that runs on blocks, by name."""
@@ -38,6 +44,7 @@ class Methods:
     to_dask: Callable[[BlockTensor], Any]
     text: Callable[[BlockTensor], str]
     elementwise: Way
+    in_blocks: Callable[[Tensor], BlockTensor]
     symbol: Callable[..., BlockTensor]
     """It runs a function of elements that is no operator, such as ``operator.neg``."""
     with_quantized: Callable[[Operator, Way, Mapping[str, Any]], Any]
@@ -79,6 +86,8 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         raise TypeError(f"{op.title}: {error}") from None
     bound.apply_defaults()
     for parameter, x in bound.arguments.items():
+        if isinstance(x, Iterator):  # which can be read once, and is read here and by each task
+            bound.arguments[parameter] = tuple(bounded(x, _MOST))
         kind = str(bound.signature.parameters[parameter].annotation)
         if not isinstance(x, list | tuple) or not kind.startswith("TensorLike"):
             continue
@@ -87,6 +96,9 @@ def run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
                 f"{op.title}: a tensor of blocks is in a list, {parameter}; give the tensor, or "
                 "one of sz.stack(list)."
             )
+    for parameter in _own(name):
+        if not hasattr(x := bound.arguments[parameter], "__dask_graph__"):
+            bound.arguments[parameter] = METHODS.in_blocks(tensor_argument(op, parameter, x))
     without_accumulate(
         op,
         bound.arguments,
@@ -122,6 +134,13 @@ def as_called(name: str, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[
         if x is not parameter.default:
             last = len(args)
     return args[:last], kwargs
+
+
+@cache
+def _own(name: str) -> list[str]:
+    """Return the parameters that a way gets as tensors of blocks, whatever was given."""
+    given = inspect.signature(WAYS[name]).parameters.values()
+    return [one.name for one in given if one.annotation == "BlockTensor"]
 
 
 @cache
