@@ -189,9 +189,7 @@ def is_listed(path: str) -> bool:
     """Return whether a page may name a dotted path: it is promised, or shown at work."""
     module = module_of(path)
     name = path[len(module) + 1 :].partition(".")[0]
-    return (
-        not name or path in groups() or module in written()["shown"] or name in names_of(module)
-    )
+    return not name or path in groups() or module in written()["shown"] or name in names_of(module)
 
 
 # ---- the page ------------------------------------------------------------------------------------
