@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from suanzi.truth import machine_numbers
 from suanzi.truth.axes import axes_of
 
-__all__ = ["Arithmetic", "Tracked", "absolute", "arithmetic", "concatenate", "conj", "cos", "either",
-           "erf", "erfc", "exp", "log", "log1p", "maximum", "minimum", "pad", "rounded_to",
+__all__ = ["Arithmetic", "Tracked", "absolute", "arithmetic", "concatenate", "conj", "cos",
+           "either", "erf", "erfc", "exp", "log", "log1p", "maximum", "minimum", "pad", "rounded_to",
            "sigmoid", "sin", "sqrt", "tanh", "tracked", "where"]  # fmt: skip
 
 BITS = 200
