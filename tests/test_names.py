@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import mutate_native
 from suanzi.base.status import InvalidArgument
 from suanzi.standard import categories, interface, interfaces
 from suanzi.standard.catalogues import STANDARD, catalogues
@@ -329,3 +330,72 @@ def test_what_is_not_there(key: str, said: str, capsys: pytest.CaptureFixture[st
         find(key)
     assert main([key]) == 2
     assert said in capsys.readouterr().err
+
+
+SCRIPTS = [
+    *(ROOT / name for name in ("CMakeLists.txt", "pyproject.toml", "tools/planted_faults.py")),
+    *(path for path in sorted((ROOT / ".ci").iterdir()) if path.is_file()),
+    *sorted((ROOT / ".github").rglob("*.yml")),
+]
+NATIVE = [
+    p for p in sorted((ROOT / "native").rglob("*")) if p.suffix in (".h", ".cpp", ".inc", ".def")
+]
+
+
+def spelled_out(pattern: str) -> list[str]:
+    """Return the paths that braces of a shell stand for."""
+    braces = re.search(r"\{([^{}]*,[^{}]*)\}", pattern)
+    if not braces:
+        return [pattern]
+    start, end = braces.span()
+    parts = braces[1].split(",")
+    return [p for part in parts for p in spelled_out(pattern[:start] + part + pattern[end:])]
+
+
+def missing(text: str, folders: str, root: Path) -> list[str]:
+    """Return the files and folders below `root` that a text names and that do not exist."""
+    named = re.findall(rf"(?<![-\w./{{}}$])((?:{folders})/[-\w./*{{}},]*[\w*}}])", text)
+    return [p for pattern in named for p in spelled_out(pattern) if not any(root.glob(p))]
+
+
+@pytest.mark.parametrize("file", SCRIPTS, ids=shown)
+def test_files_named_in_scripts_exist(file: Path) -> None:
+    folders = "src|native|tests|tools|benchmarks|examples|docs|[.]ci|[.]github"
+    assert not missing(file.read_text("utf-8"), folders, ROOT)
+
+
+def test_files_named_in_native_code_exist() -> None:
+    names = {path.name for path in NATIVE}
+    for path in NATIVE:
+        text = path.read_text("utf-8")
+        assert not missing(text, "native", ROOT), shown(path)
+        assert not missing(text, "core|kernels|loops|calls|ops|python", ROOT / "native"), shown(
+            path
+        )
+        comments = re.findall(r"//.*", text)
+        for name in re.findall(r"(?<![.\w/])\w+\.(?:h|cpp|inc|def)\b", "\n".join(comments)):
+            assert name in names, f"{shown(path)}: {name}"
+
+
+@pytest.mark.parametrize("file", [".gitattributes", ".clang-format-ignore"])
+def test_patterns_of_files_match_some(file: str) -> None:
+    lines = (ROOT / file).read_text("utf-8").splitlines()
+    for pattern in (line.split()[0] for line in lines if line and not line.startswith("#")):
+        assert any(ROOT.glob(pattern if "/" in pattern else f"**/{pattern}")), pattern
+
+
+def test_tests_of_changed_native_code_exist() -> None:
+    for tests in mutate_native.CONCERNED.values():
+        assert all((ROOT / "tests" / test).is_file() for test in tests), tests
+    concerned = mutate_native.Mutant(1, "native/ops/nn/norms.cpp", 1, 1, 2, "", "").concerned()
+    assert concerned[0] == "ops/nn/test_norms.py"
+    concerned = mutate_native.Mutant(
+        1, "native/ops/reduction/scan.cpp", 1, 1, 2, "", ""
+    ).concerned()
+    assert concerned[0] == "ops/test_reduction.py"
+
+
+def test_a_missing_file_is_found() -> None:
+    assert missing("tests/{native,nowhere}/*.py native/ops/nn_rows.h", "tests|native", ROOT) == [
+        "tests/nowhere/*.py", "native/ops/nn_rows.h"
+    ]  # fmt: skip
