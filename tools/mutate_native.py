@@ -115,10 +115,8 @@ class Mutant:
             found += [f"ops/{path.name}" for path in sorted(tests)]
         if name.startswith(("ops/nn/", "kernels/nn/")):
             last = words[-1].rstrip("s")
-            tests = sorted(
-                HOME.glob("tests/ops/nn/test_*.py"), key=lambda path: last not in path.name
-            )
-            found = [f"ops/nn/{path.name}" for path in tests] + found
+            own = sorted(HOME.glob("tests/ops/nn/test_*.py"), key=lambda p: last not in p.name)
+            found = [f"ops/nn/{path.name}" for path in own] + found
         return list(dict.fromkeys([*found, *EVERYWHERE, KIT]))
 
     def concerns(self, item: Any) -> bool:

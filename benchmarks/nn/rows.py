@@ -1,4 +1,4 @@
-"""Softmaxes and norms at the widths of Llama 7B, ViT-B, Whisper and their vocabularies."""
+"""nn 2, 3: softmaxes and norms at the widths of Llama 7B, ViT-B, Whisper and their vocabularies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// native/kernels/nn/rows.cpp: softmaxes and norms: loops over parts of rows.
+// native/kernels/nn/rows.cpp: nn 2, 3: softmaxes and norms: loops over parts of rows.
 //
 // Each loop is one pass over elements that lie in a cache after the first: the largest, the exponentials, the result.
 // A mean and a factor are float64 and enter as two float32, so that neither adds a rounding.

@@ -1,4 +1,4 @@
-// native/kernels/nn/rows.h: softmaxes and norms: loops over parts of rows.
+// native/kernels/nn/rows.h: nn 2, 3: softmaxes and norms: loops over parts of rows.
 #pragma once
 
 #include <cstddef>

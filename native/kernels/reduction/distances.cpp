@@ -1,4 +1,4 @@
-// native/kernels/reduction/distances.cpp: squares of distances from a centre added up, for variances.
+// native/kernels/reduction/distances.cpp: 7.2.13: squares of distances from a centre added up, for variances.
 //
 // The second of two passes: the mean is known, and a sum of squares of differences does not cancel, as one of squares
 // minus the square of the mean would. The tree is that of sums (see reduction.h).

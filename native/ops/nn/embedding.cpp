@@ -1,4 +1,4 @@
-// native/ops/nn/embedding.cpp: rows of a table by index, and the gradient of the table.
+// native/ops/nn/embedding.cpp: nn 4.2: rows of a table by index, and the gradient of the table.
 //
 // Forward copies rows. Backward first orders the positions by index, so that each row of the table is the work of one
 // thread: its gradients are added in float64, in the order in which they come, whatever the number of threads.

@@ -1,4 +1,4 @@
-// native/ops/nn/lengths.cpp: normalize and cosine_similarity of dense rows, and their gradients.
+// native/ops/nn/lengths.cpp: nn 3.6, 3.7: normalize and cosine_similarity of dense rows, and their gradients.
 //
 // Squares add up in float32 by fours and in float64 beyond, and again in float64 alone where they overflow or vanish.
 #include "calls/arguments.h"

@@ -1,4 +1,4 @@
-// native/ops/nn/rows.h: rows of tensors for softmaxes and norms: where they lie, and how threads share them.
+// native/ops/nn/rows.h: nn 2, 3: rows of tensors for softmaxes and norms: where they lie, and how threads share them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""The gated delta rule: formulas, levels, threads, cuts, layouts, gradients and errors."""
+"""nn 12.2: the gated delta rule: formulas, levels, threads, cuts, layouts, gradients and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows as columns and back, and pixels: layouts, threads, dtypes and errors."""
+"""nn 7.11 to 7.18: windows as columns and back, and pixels: layouts, threads, dtypes and errors."""
 
 from __future__ import annotations
 

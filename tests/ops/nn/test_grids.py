@@ -1,4 +1,4 @@
-"""grid_sample: the formula, rounding to even, blocks, threads, levels, gradients and errors."""
+"""nn 7.1, .2: grid_sample: formula, rounding to even, blocks, threads, gradients and errors."""
 
 from __future__ import annotations
 

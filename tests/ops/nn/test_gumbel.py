@@ -1,4 +1,4 @@
-"""gumbel_softmax: samples by seed, the hard form, gradients, and errors."""
+"""nn 2.4: gumbel_softmax: samples by seed, the hard form, gradients, and errors."""
 
 from __future__ import annotations
 

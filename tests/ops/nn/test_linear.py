@@ -1,4 +1,4 @@
-"""The linear layer: against float64, gradients, threads, and which calls are refused."""
+"""nn 4.1: the linear layer: against float64, gradients, threads, and which calls are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""embedding, one_hot and dropout: threads, layouts, sums of many rows, masks by seed, errors."""
+"""nn 4.2 to 4.4: embedding, one_hot, dropout: threads, layouts, sums of many rows, seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of the gated delta rule."""
+"""nn 12.2: cases of the gated delta rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gated delta rule: linear attention whose state forgets and corrects itself."""
+"""nn 12.2: the gated delta rule: linear attention whose state forgets and corrects itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gated delta rule, step by step, and its gradients by the chain rule backward in time."""
+"""nn 12.2: the gated delta rule, step by step, and its gradients by the chain rule in reverse."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Activations and their gradients: one kernel for each, promotion and broadcasting inside.
 
-float32 is computed in float64, except what has one rounding, and what `singles.py` has; narrower
-floats in float32, whose results near ties are the CPU's, from a table, where there is one operand.
-What memory takes is longer than most of this.
+float32 is computed in float64, except what has one rounding, and what `single_precision.py` has;
+narrower floats in float32, whose results near ties are the CPU's, from a table, where there is one
+operand. What memory takes is longer than most of this.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Three passes, each of which adds up in one order: the sums of every row; then the gradients of
 queries, along keys; then those of keys and values, along queries. Sums are float32, and what 16
-bits are multiplied by is the sum of two numbers of their dtype, as in `attending.py`.
+bits are multiplied by is the sum of two numbers of their dtype, as in `attention_kernels.py`.
 """
 
 import triton
