@@ -32,8 +32,8 @@ def texts() -> dict[str, str]:
     return {
         "ops/__init__.py": _ops(operators),
         "__init__.py": _public(operators),
-        "interface/__init__.pyi": _stub(),
-        "array_api/__init__.py": _array_api(),
+        "faces/interface/__init__.pyi": _stub(),
+        "faces/array_api/__init__.py": _array_api(),
     }
 
 
@@ -121,7 +121,7 @@ def _stub() -> str:
     """Return interface/__init__.pyi: what is built on first use, for editors and type checkers."""
     names = [name for name in interface.__all__ if name not in by_name()]
     modules: dict[str, list[str]] = {}
-    for node in ast.parse((FOLDER / "interface" / "__init__.py").read_text()).body:
+    for node in ast.parse((FOLDER / "faces" / "interface" / "__init__.py").read_text()).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             own = [a.name for a in node.names if a.name in names]
             star = interface.printed.__all__ if node.names[0].name == "*" else ()
@@ -162,15 +162,15 @@ EXTENSIONS = ("fft", "linalg")
 
 def _array_api() -> str:
     """Return array_api/__init__.py with the public names of every chapter in it."""
-    home = FOLDER / "array_api"
+    home = FOLDER / "faces" / "array_api"
     text = (home / "__init__.py").read_text()
-    chapters = [f"suanzi.array_api.{path.stem}" for path in sorted(home.glob("*.py"))]
+    chapters = [f"suanzi.faces.array_api.{path.stem}" for path in sorted(home.glob("*.py"))]
     names = {chapter: _public_in(chapter) for chapter in chapters}
     others = ("__init__", *EXTENSIONS)
     names = {c: n for c, n in names.items() if n and c.rpartition(".")[2] not in others}
-    dtypes = {"suanzi.dtypes": [d.name for d in DTYPES if d.kind in NUMERIC_KINDS]}
+    dtypes = {"suanzi.base.dtypes": [d.name for d in DTYPES if d.kind in NUMERIC_KINDS]}
     imports = [
-        f"from suanzi.array_api import {', '.join(EXTENSIONS)}",
+        f"from suanzi.faces.array_api import {', '.join(EXTENSIONS)}",
         *re.findall(r"^from \S+ import \w+ as _.*$", text, re.M),  # for what it registers
         *(f"from {chapter} import *" for chapter in names),
         *_imports(dtypes, wrapped=True),

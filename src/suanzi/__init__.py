@@ -25,7 +25,7 @@ from suanzi.base.device import (
 from suanzi.base.dtypes import *
 from suanzi.base.layout import Layout, LayoutType
 from suanzi.base.status import *
-from suanzi.faces import loading  # noqa: F401 - how lower layers load the array API
+from suanzi.faces import loading as _loading  # noqa: F401 - how lower layers load the array API
 from suanzi.faces.rules import *
 from suanzi.ops import *
 from suanzi.ops import subscripts as _subscripts  # noqa: F401 - what x[key] does
