@@ -229,6 +229,6 @@ def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
         call, note = f"torch.autograd.grad({call}, [{inputs[0]}], out_grad)", f"{note}, or use vjp"
     lines += [f"print({call})  {note}"]
     for one in failure.expected[:1]:
-        few = [f"{v:.9g}" for v in one.truth.reshape(-1)[:8]]
-        lines.append(f"# right: {', '.join(few)}{' ...' if one.truth.size > 8 else ''}")
+        few = [f"{v:.9g}" for v in one.value.reshape(-1)[:8]]
+        lines.append(f"# right: {', '.join(few)}{' ...' if one.value.size > 8 else ''}")
     return "\n".join(lines) + "\n"
