@@ -1,4 +1,4 @@
-"""The public API: what is promised, from the code and from ``public.toml``, for reference/public.md.
+"""The public API: what is promised, from the code and from ``public.toml``.
 
 What the code says is read where it stands: the public paths at the top of `suanzi`, the names that
 modules list in ``__all__``, the commands, the JSON Schemas, the exit statuses, the fixtures and
@@ -189,9 +189,7 @@ def is_listed(path: str) -> bool:
     """Return whether a page may name a dotted path: it is promised, or shown at work."""
     module = module_of(path)
     name = path[len(module) + 1 :].partition(".")[0]
-    return (
-        not name or path in groups() or module in written()["shown"] or name in names_of(module)
-    )
+    return not name or path in groups() or module in written()["shown"] or name in names_of(module)
 
 
 # ---- the page ------------------------------------------------------------------------------------

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from suanzi.truth import kinds
 from suanzi.truth.axes import axes_of
 
-__all__ = ["Arithmetic", "Tracked", "absolute", "arithmetic", "concatenate", "conj", "cos", "either",
-           "erf", "erfc", "exp", "log", "log1p", "maximum", "minimum", "pad", "rounded_to",
-           "sigmoid", "sin", "sqrt", "tanh", "tracked", "where"]  # fmt: skip
+__all__ = ["Arithmetic", "Tracked", "absolute", "arithmetic", "concatenate", "conj", "cos",
+           "either", "erf", "erfc", "exp", "log", "log1p", "maximum", "minimum", "pad",
+           "rounded_to", "sigmoid", "sin", "sqrt", "tanh", "tracked", "where"]  # fmt: skip
 
 BITS = 200
 """The precision of exact values, in bits."""
