@@ -8,12 +8,15 @@ import os
 import pkgutil
 import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from cyclopts import MissingArgumentError
 
 import suanzi as sz
+from docs_site import public
 from rooms import public_paths
 from suanzi.base.lang.choosing import split
 from suanzi.front.cli import app, main
@@ -131,29 +134,111 @@ def test_terminal_sessions_on_pages(
     assert printed == output
 
 
-def commands() -> list[tuple[str, str]]:
-    """Return every `suanzi` command of a terminal on the pages, and its page."""
-    return [
-        (page.name, line)
-        for page in PAGES
-        for block in re.findall(
-            r"^ *```(?:console|sh)\n(.*?)```", page.read_text("utf-8"), re.S | re.M
-        )
-        for line in re.findall(r"^ *(?:\$ )?(suanzi .*)$", block, re.M)
-    ]
+def commands() -> list[str]:
+    """Return every `suanzi` command on a page, of a terminal or of a sentence."""
+    found = []
+    for page in [*PAGES, *CHINESE, *ROOT.glob("examples/**/*.md")]:
+        text = page.read_text("utf-8")
+        for block in re.findall(r"^ *```(?:console|sh)\n(.*?)```", text, re.S | re.M):
+            found += re.findall(r"^ *(?:\$ )?(suanzi .*)$", block, re.M)
+        prose = re.sub(r"^( *)```.*?^\1```", "", text, flags=re.S | re.M)
+        found += [" ".join(x.split()) for x in re.findall(r"`(suanzi [a-z][^`]*)`", prose)]
+    return found
+
+
+def unparsed(lines: Iterable[str]) -> dict[str, str]:
+    """Return the commands that do not parse; a sentence names some without their arguments."""
+    wrong = {}
+    for line in lines:
+        words = shlex.split(re.split(r"#|>|&&|\|", line)[0])[1:]
+        try:
+            app.parse_args(split(words)[0], exit_on_error=False, print_error=False)
+        except MissingArgumentError:
+            continue
+        except Exception as error:
+            wrong[line] = type(error).__name__
+    return wrong
 
 
 def test_commands_on_pages_have_their_options() -> None:
     """They parse; nothing is run."""
-    wrong = []
-    for page, line in commands():
-        words = shlex.split(re.split(r"#|>|&&|\|", line)[0])[1:]
-        try:
-            app.parse_args(split(words)[0], exit_on_error=False, print_error=False)
-        except Exception as error:
-            wrong.append((page, line, type(error).__name__))
-    assert len(commands()) > 80
-    assert not wrong
+    lines = commands()
+    assert len(lines) > 400
+    assert not unparsed(lines)
+    assert {*unparsed(["suanzi prot", "suanzi judge --bogus", "suanzi standards bogus"])} == {
+        "suanzi prot", "suanzi judge --bogus", "suanzi standards bogus"
+    }  # fmt: skip
+
+
+def test_the_action_calls_a_command_by_its_options() -> None:
+    text = (ROOT / "action.yml").read_text("utf-8")
+    given = re.findall(r"^ +(?:command=|.*command\+=)\((.*)\)$", text, re.M)
+    words = shlex.split(" ".join(given).replace('"$RUNNER_TEMP/suanzi/bin/suanzi"', "suanzi"))
+    assert words[:2] == ["suanzi", "port"]
+    assert not unparsed([" ".join("x" if w[0] == "$" else w for w in words).partition(" -- ")[0]])
+
+
+NAMING = [
+    *(*PAGES, ROOT / "CHANGELOG.md", *CHINESE, ROOT / "action.yml"),
+    *(path for path in ROOT.glob("examples/**/*") if path.suffix in (".md", ".py", ".toml")),
+    *(ROOT / "src" / "suanzi").rglob("*.md"),
+]
+"""What names modules to users."""
+DOTTED = re.compile(r"(?<![\w./-])suanzi(?:\.[a-zA-Z_]\w*)+")
+REFUSED = re.compile(r"^ *>>> .*\n *Traceback .*\n(?: .*\n)* *AttributeError.*$", re.M)
+IMPORT = re.compile(r"^[> .]*(from suanzi[\w.]* import [\w, ]+|import .*\bsuanzi\b[\w., ]*)", re.M)
+
+
+def named(text: str) -> set[str]:
+    """Return the dotted paths that a text names, `sz.NAME` and imported names among them.
+
+    NAME stands for any; what an example shows to raise AttributeError is not there on purpose.
+    """
+    text = re.sub(r"\.\w*NAME\b[\w.]*", "", REFUSED.sub("", text))
+    found = {*DOTTED.findall(text)}
+    found |= {f"suanzi{path}" for path in re.findall(r"\bsz((?:\.[a-zA-Z_]\w*)+)", text)}
+    for line in IMPORT.findall(text):
+        for module, names in re.findall(r"from (suanzi[\w.]*) import ([\w, ]+)", line):
+            found |= {f"{module}.{name.split()[0]}" for name in names.split(",") if name.strip()}
+    return found
+
+
+def lacking(path: str) -> str:
+    """Return what is wrong with a dotted path; nothing if it exists and is on the list."""
+    if not public.is_listed(path):
+        return f"{path} is not on the list of the public API"
+    module = public.module_of(path)
+    if path in public.groups():
+        return ""
+    if module.partition(".")[2].partition(".")[0] in ("torch", "cluster", "dask"):
+        return ""  # by their names alone: what they need may not be installed
+    found: object = importlib.import_module(module)
+    for name in path[len(module) + 1 :].split("."):
+        if name and not hasattr(found, name):
+            return f"{path}: {module} has no {name}"
+        found = getattr(found, name) if name else found
+    return ""
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_pages_name_exists_and_is_public(page: Path) -> None:
+    assert not [said for path in named(page.read_text("utf-8")) if (said := lacking(path))]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("`suanzi.base.text`", "suanzi.base.text"),
+        ("`sz.clamp(x)`", "suanzi.clamp"),
+        ("`sz.port.no_such`", "suanzi.port.no_such"),
+        (">>> from suanzi.port import judge, lost", "suanzi.port.lost"),
+        ("import numpy as np, suanzi.prot", "suanzi.prot"),
+        ("`suanzi.Tensor.no_such`", "suanzi.Tensor.no_such"),
+        ("`suanzi.judging`", "suanzi.judging"),
+    ],
+)
+def test_what_does_not_exist_is_found(text: str, path: str) -> None:
+    assert [one for one in named(text) if lacking(one)] == [path]
 
 
 TORCH_BLOCKS = [

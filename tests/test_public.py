@@ -11,7 +11,11 @@ import types
 import pytest
 
 import suanzi as sz
+from docs_site import public
 from rooms import HOME, public_paths
+from suanzi.base.toml import tomllib
+from suanzi.conformance import decision
+from suanzi.front.cli.statuses import MEANINGS, Exit
 from suanzi.standard import interfaces
 
 X = sz.tensor([[1.5, -2.0], [3.0, 0.0]], sz.bfloat16)
@@ -33,15 +37,61 @@ PICKLED = {
     "a sparse tensor": sz.to_sparse(sz.tensor([[0.0, 1.5], [0.0, 0.0]])),
     "operators": [sz.add, sz.svd, sz.rand_normal, sz.fft_c2c],
 }
-MODULES = """
-    conformance conformance.check conformance.header conformance.plugin conformance.subjects
-    conformance.subjects.wire conformance.suite cli device dtypes errata interface layout mindspore
-    registry saving standard status""".split()
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_documented_module_exists(name: str) -> None:
-    assert importlib.import_module(f"suanzi.{name}").__doc__
+def needs(module: str) -> None:
+    """Skip without what a module needs."""
+    for extra, package in {"torch": "torch", "cluster": "dask", "dask": "dask"}.items():
+        if module == f"suanzi.{extra}":
+            pytest.importorskip(package)
+
+
+@pytest.mark.parametrize("module", public.modules())
+def test_every_promised_module_exists_with_its_names(module: str) -> None:
+    needs(module)
+    found = importlib.import_module(module)
+    assert found.__doc__
+    for name in public.names_of(module):
+        assert hasattr(found, name), f"{module}.{name}"
+    if "__dir__" not in vars(found):
+        assert {*public.names_of(module)} == {*found.__all__}
+
+
+def test_the_list_says_nothing_that_code_says() -> None:
+    said = public.written()
+    assert not {*said["modules"], *said["shown"]} & {f"suanzi.{name}" for name in public_paths()}
+    assert not {*said["modules"]} & {*said["shown"]}
+    for name in said["shown"]:
+        assert importlib.import_module(name)
+
+
+def test_every_format_is_on_the_list_once() -> None:
+    with_schema = {*public.schemas()}
+    described = [*with_schema, *public.written()["formats"], *public.written()["internal"]]
+    assert sorted(described) == [*public.formats()]
+
+
+def test_a_schema_has_the_version_that_is_written() -> None:
+    for name, schema in public.schemas().items():
+        version = schema["title"].rpartition("/")[2]
+        written = schema.get("properties", {}).get("schema", {})
+        texts = {str(one) for one in [written.get("const"), *written.get("enum", [])] if one}
+        assert not texts or {version, f"{name}/{version}"} & texts, name
+
+
+def test_the_entry_points_of_suanzi_are_of_its_groups() -> None:
+    project = tomllib.loads((HOME / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {*project["entry-points"]} <= {*public.groups()} == {*public.written()["groups"]}
+    for entries in project["entry-points"].values():
+        for value in entries.values():
+            assert public.file_of(value.partition(":")[0]).exists()
+
+
+def test_the_exit_statuses_are_those_of_the_kit_too() -> None:
+    assert [*MEANINGS] == [*Exit]
+    assert (decision.SUCCESS, decision.FAILURE, decision.INTERRUPTED) == (
+        Exit.ANSWER, Exit.DIFFERENCE, Exit.FAILURE
+    )  # fmt: skip
 
 
 DOOR = re.compile(
@@ -55,8 +105,7 @@ DOOR = re.compile(
 def test_a_public_path_holds_no_code_and_is_the_module_itself(name: str) -> None:
     shown = DOOR.fullmatch((HOME / "src" / "suanzi" / f"{name}.py").read_text("utf-8"))
     assert shown, f"suanzi/{name}.py is more than a public path"
-    for extra in {"torch", "cluster", "dask"} & {name}:
-        pytest.importorskip(extra.replace("cluster", "dask"))
+    needs(f"suanzi.{name}")
     room = importlib.import_module(f"suanzi.{shown[1]}.{shown[2]}")
     assert importlib.import_module(f"suanzi.{name}") is room
 

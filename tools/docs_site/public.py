@@ -1,4 +1,4 @@
-"""The public API, from the code and from ``public.toml``: what reference/public.md promises.
+"""The public API: what is promised, from the code and from ``public.toml``.
 
 What the code says is read where it stands: the public paths at the top of `suanzi`, the names that
 modules list in ``__all__``, the commands, the JSON Schemas, the exit statuses, the fixtures and

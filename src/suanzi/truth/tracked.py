@@ -28,12 +28,12 @@ import numpy as np
 from mpmath.libmp import fone, mpf_add, mpf_log
 from numpy.typing import NDArray
 
-from suanzi.truth import machine_numbers
+from suanzi.truth import kinds
 from suanzi.truth.axes import axes_of
 
 __all__ = ["Arithmetic", "Tracked", "absolute", "arithmetic", "concatenate", "conj", "cos",
-           "either", "erf", "erfc", "exp", "log", "log1p", "maximum", "minimum", "pad", "rounded_to",
-           "sigmoid", "sin", "sqrt", "tanh", "tracked", "where"]  # fmt: skip
+           "either", "erf", "erfc", "exp", "log", "log1p", "maximum", "minimum", "pad",
+           "rounded_to", "sigmoid", "sin", "sqrt", "tanh", "tracked", "where"]  # fmt: skip
 
 BITS = 200
 """The precision of exact values, in bits."""
@@ -138,16 +138,16 @@ class Tracked:
     def plain(self) -> NDArray[Any]:
         """The numbers as float64, or as complex128; of exact ones, that is found once."""
         if self.value.dtype != object:
-            return machine_numbers.plain(self.value)
+            return kinds.plain(self.value)
         if self._plain is None:
-            self._plain = machine_numbers.plain(self.value)
+            self._plain = kinds.plain(self.value)
         return self._plain.copy()
 
     @property
     def is_complex(self) -> bool:
         """Whether they are complex numbers: an error is that of the whole number."""
         known = self.value if self._plain is None else self._plain
-        return machine_numbers.is_complex(known)
+        return kinds.is_complex(known)
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class Tracked:
         y = tracked(other)
         value = _quotient(self.value, y.value)
         with np.errstate(all="ignore"):
-            size = machine_numbers.magnitude(value)
+            size = kinds.magnitude(value)
             certain = y.size - y.error
             passed = (self.error + _product(size, y.error)) / certain
             passed = np.where(self.error + y.error == 0, 0.0, passed)
@@ -214,14 +214,14 @@ class Tracked:
         n = x.value.shape[-1]
         unit, largest = _now.sums or (_now.unit, _now.largest)
         with np.errstate(all="ignore"):
-            value = _numpy(machine_numbers.sums, x.value)
+            value = _numpy(kinds.sums, x.value)
             sizes = x.size
             proven = max(n - 1 + 2 * (_now.sums is not None), 0) * (sizes + x.error).sum(-1)
             partial = np.abs(np.cumsum(x.plain, -1)).max(-1, initial=0.0)
             spread = 2 * np.sqrt((sizes * sizes).sum(-1))
             likely = _SIGMAS * math.sqrt(n) * np.maximum(partial, spread)
             stops = _now.sums is not None and n * unit > 0.5
-            likely = np.where(machine_numbers.varied(sizes) & (not stops), likely, proven)
+            likely = np.where(kinds.varied(sizes) & (not stops), likely, proven)
             rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)
             error = x.error.sum(-1) + unit * rounding
             # A partial sum may overflow where the sum does not.
@@ -277,9 +277,9 @@ def tracked(x: Any) -> Tracked:
     """Return numbers as exact operands; whole ones that floats do not have are rounded to them."""
     if isinstance(x, Tracked):
         return x
-    value = machine_numbers.kept(x, _now.exact)
+    value = kinds.kept(x, _now.exact)
     if _now.exact and value.size:
-        value = _numpy(machine_numbers.exactly, value)
+        value = _numpy(kinds.exactly, value)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
         return Tracked(value, np.zeros(value.shape))
     size = np.abs(x.astype(np.float64))
@@ -288,7 +288,7 @@ def tracked(x: Any) -> Tracked:
 
 def _numpy(function: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        return machine_numbers.kept(function(*args, **kwargs), _now.exact)
+        return kinds.kept(function(*args, **kwargs), _now.exact)
 
 
 def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -298,7 +298,7 @@ def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    return _numpy(machine_numbers.divided if _now.exact else np.divide, a, b)
+    return _numpy(kinds.divided if _now.exact else np.divide, a, b)
 
 
 def _larger(a: Any, b: Any) -> Any:
@@ -313,12 +313,12 @@ def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
         units *= 3 if is_complex else 1  # 2 sqrt(2) of a product
         error = passed + units * _now.unit * (size + passed)
         small = size < 16 * _now.tiny
-        small = small & ~machine_numbers.is_zero(value) if small.any() else small
+        small = small & ~kinds.is_zero(value) if small.any() else small
         error = np.where(small, error + _now.tiny, error)
         error = np.where(size + passed > _now.largest, np.inf, error)
     # Of infinities and NaN, no error is known nor needed: they are compared as they are.
     # Of complex ones with such a part nothing is required: libraries differ.
-    finite = machine_numbers.is_finite(value, size)
+    finite = kinds.is_finite(value, size)
     made.error = np.where(finite, error, np.inf if is_complex else 0.0)
     return made
 
@@ -460,7 +460,7 @@ def where(condition: Any, x: Any, y: Any) -> Tracked:
 def maximum(x: Any, y: Any) -> Tracked:
     """The larger of two; NaN if one is."""
     a, b = tracked(x), tracked(y)
-    larger = np.frompyfunc(machine_numbers.larger_or_nan, 2, 1) if _now.exact else np.maximum
+    larger = np.frompyfunc(kinds.larger_or_nan, 2, 1) if _now.exact else np.maximum
     value = _numpy(larger, a.value, b.value)
     of_a, of_b = np.broadcast_arrays(a.error, b.error)
     with np.errstate(all="ignore"):  # the one that is larger for certain passes on its own error

@@ -41,7 +41,8 @@ _OWN = [
     "last_error", *_printed.__all__,
 ]  # fmt: skip
 
-for _name in [_category.name.replace(" ", "_") for _category in _categories()]:
+_MODULES = [_category.name.replace(" ", "_") for _category in _categories()]
+for _name in _MODULES:
     globals()[_name] = _sys.modules[f"{__name__}.{_name}"] = _functions.module_of(_name, "standard")
 
 
@@ -57,4 +58,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_functions.by_name()})
+    return sorted({*_OWN, *_functions.by_name(), *_MODULES, *_catalogues()[1:]})
