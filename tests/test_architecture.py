@@ -1,7 +1,8 @@
 """ARCHITECTURE.md is true: its drawing is the house's, and calls go where its walks say.
 
 Each walk runs in a process of its own, so that its call is the first; `helpers/walking.py` writes
-down what is entered, also in the process of a backend.
+down what is entered, also in the process of a backend. What CONTRIBUTING.md says of the tree is
+compared with it, too.
 """
 
 from __future__ import annotations
@@ -170,3 +171,34 @@ def test_the_rooms_are_in_their_order() -> None:
 
 def test_two_pages_are_enough() -> None:
     assert len(PAGE.splitlines()) <= 150
+
+
+# ---- CONTRIBUTING.md -----------------------------------------------------------------------------
+
+CONTRIBUTING = (HOME / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def test_the_map_has_every_room() -> None:
+    mapped = CONTRIBUTING.partition("\nsrc/suanzi/ ")[2].partition("\nnative/ ")[0]
+    order = [room for line in ROOMS for room in line.split()]
+    assert re.findall(r"^  (\w+)/ ", mapped, re.M) == order[1:-1]
+
+
+def test_the_parts_of_the_nightly_checks_are_named() -> None:
+    script = (HOME / ".ci" / "nightly").read_text("utf-8")
+    parts = re.findall(r"^parts=\((.*)\)$", script, re.M)[0].split()
+    named = CONTRIBUTING.partition("The parts of `.ci/nightly` are")[2].partition(".\n")[0]
+    assert set(parts) <= {*re.findall(r"`(\w+)`", named)}
+
+
+PAGES = ["CONTRIBUTING.md", "SECURITY.md", "src/suanzi/standard/README.md"]
+PAGES += [f"docs/{language}/guides/extending/operator.md" for language in ("en", "zh")]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_of_the_project_exist(page: str) -> None:
+    text = (HOME / page).read_text("utf-8")
+    for path in re.findall(
+        r"(?<![\w/.-])(?:src|native|tests|tools|benchmarks|\.ci)/[\w./-]+", text
+    ):
+        assert (HOME / path.rstrip(".")).exists(), f"{page} names {path}"
