@@ -176,7 +176,8 @@ def _array_api() -> str:
         *_imports(dtypes, wrapped=True),
     ]
     every = _all({"": list(EXTENSIONS), **names, **dtypes})
-    return "\n".join([text[: text.index("\nfrom ")], *imports, "", *every]) + "\n"
+    rest = text[re.search(r"^__all__ = \[.*?^\].*?\n", text, re.M | re.S).end() :]  # type: ignore[union-attr]
+    return "\n".join([text[: text.index("\nfrom ")], *imports, "", *every]) + "\n" + rest
 
 
 def _public_in(module: str) -> list[str]:
