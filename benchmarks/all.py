@@ -93,7 +93,7 @@ def measure(file: str, groups: list[str], threads: int, options: list[str]) -> l
 
 
 def key(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return what tells a row from the others."""
+    """Return what distinguishes a row from the others."""
     return tuple(str(row[name]) for name in ("file", "group", "threads", "case"))
 
 

@@ -21,7 +21,7 @@ from blame_models import MODELS, versions
 
 from suanzi.validate.blame import blame
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "blaming"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "validate" / "blame"))
 from planted import FAULTS, Plant  # type: ignore[import-not-found]
 
 NAMES = ("llama", "bert", "t5", "vit", "tv_resnet18", "convnext", "unet", "autoencoder")

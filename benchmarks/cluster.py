@@ -5,7 +5,7 @@
 
 `overhead` and `speed` compute in this process (Dask's synchronous scheduler), so that the time is
 the processor's and another program's load does not count. `memory` and `workers` start processes:
-there the processor time of all workers is added up, and the clock is told beside it.
+there the processor time of all workers is added up, and the clock is printed next to it.
 """
 
 # ruff: noqa: E402
@@ -109,7 +109,7 @@ CUTS = {
 def speed() -> None:
     """Print how many times as fast as Dask on NumPy chunks operators are.
 
-    Beside it stands what the kernels alone take, of one block on this machine without Dask, for as
+    Next to it stands what the kernels alone take, of one block on this machine without Dask, for as
     many blocks: what is left of the difference where blocks are large.
     """
     sz.set_num_threads(1)
@@ -217,7 +217,7 @@ def register() -> None:
 
 
 def workers() -> None:
-    """Print what more workers gain, beside Dask, and what the scheduler pays for each task."""
+    """Print what more workers gain over Dask, and what the scheduler pays for each task."""
     import distributed
 
     here = len(os.sched_getaffinity(0))

@@ -176,7 +176,7 @@ print(status("VmHWM") - before - z.size * z.dtype.itemsize)
 
 
 def memory(table: Table, threads: int) -> None:
-    """Print what a mixed operation needs beside its output."""
+    """Print what a mixed operation needs in addition to its output."""
     if not os.path.exists("/proc/self/clear_refs"):
         print("\nmemory: this system does not say what a process used at most")
         return

@@ -23,7 +23,7 @@ import records
 HERE = Path(__file__).parent
 FILES = {
     "jax": HERE / "judge_jax_kernels.py",
-    "torch": HERE.parent / "tests" / "judgement" / "torch_kernels.py",
+    "torch": HERE.parent / "tests" / "validate" / "judge" / "torch_kernels.py",
 }
 
 

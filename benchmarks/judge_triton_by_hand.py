@@ -1,8 +1,8 @@
-"""What Triton kernels of Liger-Kernel and FlagGems give, beside PyTorch in float64; no suanzi.
+"""What Triton kernels of Liger-Kernel and FlagGems give, next to PyTorch in float64; no suanzi.
 
     python benchmarks/judge_triton_by_hand.py            # on a GPU
 
-It is read beside results/judge-triton.json: who doubts a refusal sees here a result and the number
+It is read next to results/judge-triton.json: who doubts a refusal sees here a result and the number
 it should be, with the error in units of the last place (0.5 is the best that rounding can do).
 """
 

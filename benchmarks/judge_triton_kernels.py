@@ -1,7 +1,7 @@
 """Kernels of Liger-Kernel and FlagGems by the names of operators, for `judge_triton.py`.
 
 The packages are used as they are installed. The judge calls each function with the operands of an
-operator in their order; what a package needs beside them is given here. A kernel that tunes itself
+operator in their order; what else a package needs is given here. A kernel that tunes itself
 uses the smallest of its configurations: trying all of them takes a minute for each shape.
 """
 

@@ -4,7 +4,7 @@
     python benchmarks/providers.py --threads 1 --seconds 0.05
 
 Times are in microseconds, the best of many calls that take turns; NumPy and PyTorch are measured
-beside them where they have the dtype.
+next to them where they have the dtype.
 """
 
 from __future__ import annotations
@@ -109,9 +109,7 @@ def run(threads: int, seconds: float) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--threads", type=int, help="one number of threads, in the place of 1 and all"
-    )
+    parser.add_argument("--threads", type=int, help="one number of threads, instead of 1 and all")
     parser.add_argument("--seconds", type=float, default=0.2, help="how long each call is tried")
     asked = parser.parse_args()
     for threads in [asked.threads] if asked.threads else sorted({1, os.cpu_count() or 1}):

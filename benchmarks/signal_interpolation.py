@@ -3,8 +3,8 @@
     python benchmarks/signal_interpolation.py [--threads 1|all|both]
 
 Ratios above 1 mean suanzi is faster. Transforms are to be as fast as the faster of NumPy (one
-thread) and SciPy (as many as suanzi); PyTorch's, which are MKL's, stand beside. interpolate is to
-be as fast as PyTorch's.
+thread) and SciPy (as many as suanzi); PyTorch's, which are MKL's, stand next to them.
+interpolate is to be as fast as PyTorch's.
 """
 
 from __future__ import annotations

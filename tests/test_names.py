@@ -364,6 +364,15 @@ def test_files_named_in_scripts_exist(file: Path) -> None:
     assert not missing(file.read_text("utf-8"), folders, ROOT)
 
 
+@pytest.mark.parametrize("folder", ["tools", "benchmarks"])
+def test_paths_that_scripts_join_exist(folder: str) -> None:
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        for joined in re.findall(r'((?:"[-\w./]+" / )+"[-\w./]+")', file.read_text("utf-8")):
+            path = ROOT.joinpath(*re.findall(r'"([^"]+)"', joined))
+            in_tree = path.relative_to(ROOT).parts[0] in ("src", "native", "tests", "tools", "docs")
+            assert not in_tree or path.exists(), f"{shown(file)}: {joined}"
+
+
 def test_files_named_in_native_code_exist() -> None:
     names = {path.name for path in NATIVE}
     for path in NATIVE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,15 +44,24 @@ PATTERN = re.compile(
     ),
     re.I,
 )
-NAMES = re.compile(r"beside a NaN and infinities|a row that is not there")
-"""Names of an interpretation and of cases, which reports keep."""
+NAMES = re.compile(r"beside a NaN and infinities|a row that is not there|add, beside sz.add")
+"""Names of an interpretation, of cases and of a benchmark, which records keep."""
 PAGES = [
     page
     for pattern in ("*.md", "docs/**/*.md", "examples/**/*.py", "src/**/*.toml", "src/**/*.txt")
     for page in ROOT.glob(pattern)
     if ".zh" not in page.name and "/zh/" not in str(page)
 ]
-FOLDERS = sorted({path.parent for path in (ROOT / "src" / "suanzi").rglob("*.py")})
+FOLDERS = sorted(
+    {
+        path.parent
+        for top in ("src/suanzi", "tools", "benchmarks")
+        for path in (ROOT / top).rglob("*.py")
+    }
+)
+NATIVE = sorted({path.parent for path in (ROOT / "native").rglob("*.*")})
+BUILD = [ROOT / "CMakeLists.txt", *(p for p in sorted((ROOT / ".ci").iterdir()) if p.is_file())]
+NOTES = sorted((ROOT / "benchmarks" / "notes").iterdir())
 
 
 def strings(file: Path) -> Iterator[tuple[int, str]]:
@@ -59,6 +69,21 @@ def strings(file: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
+
+
+def comments(file: Path) -> Iterator[tuple[int, str]]:
+    """Give the comments of a module."""
+    with tokenize.open(file) as text:
+        for token in tokenize.generate_tokens(text.readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+
+
+def matches(file: Path, pattern: str) -> Iterator[tuple[int, str]]:
+    """Give what matches a pattern in a file, joined where a line continues the one before."""
+    text = file.read_text("utf-8")
+    for match in re.finditer(pattern, text, re.M):
+        yield text.count("\n", 0, match.start()) + 1, re.sub(r"(?m)^[ \t]*(//|#)", " ", match[0])
 
 
 def violations(name: str, texts: Iterator[tuple[int, str]]) -> list[str]:
@@ -74,14 +99,44 @@ def violations(name: str, texts: Iterator[tuple[int, str]]) -> list[str]:
 BETTER = {f"w{i}": better for i, better in enumerate(FORBIDDEN.values())}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: str(f.relative_to(ROOT / "src")))
-def test_strings_are_plain(folder: Path) -> None:
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: str(f.relative_to(ROOT)))
+def test_strings_and_comments_are_plain(folder: Path) -> None:
     found = [
         one
         for file in sorted(folder.glob("*.py"))
-        for one in violations(str(file.relative_to(ROOT)), strings(file))
+        for texts in (strings(file), comments(file))
+        for one in violations(str(file.relative_to(ROOT)), texts)
     ]
     assert not found, "\n".join(found)
+
+
+CPP = r'(^[ \t]*//.*\n)+|//.*|"(\\.|[^"\\\n])*"'
+"""Comments, those of several lines as one, and strings."""
+
+
+@pytest.mark.parametrize("folder", NATIVE, ids=lambda f: str(f.relative_to(ROOT)))
+def test_comments_and_strings_of_native_code_are_plain(folder: Path) -> None:
+    found = [
+        one
+        for file in sorted(folder.iterdir())
+        if file.is_file()
+        for one in violations(str(file.relative_to(ROOT)), matches(file, CPP))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("file", BUILD, ids=lambda file: str(file.relative_to(ROOT)))
+def test_comments_of_scripts_are_plain(file: Path) -> None:
+    found = violations(str(file.relative_to(ROOT)), matches(file, r"(^[ \t]*#.*\n)+|#.*"))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("note", NOTES, ids=lambda note: note.name)
+def test_notes_are_plain(note: Path) -> None:
+    """What a program printed is quoted between ``` and stays as it was."""
+    text = note.read_text("utf-8")
+    prose = re.sub(r"(?ms)^```.*?^```", lambda quoted: "\n" * quoted[0].count("\n"), text)
+    assert not (found := violations(note.name, iter([(1, prose)]))), "\n".join(found)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -97,3 +152,14 @@ def test_a_forbidden_word_is_found() -> None:
         "x:1: 'mended': write 'fix'",
         "x:1: 'tells': write 'reported, prints, shows'",
     ]
+
+
+def test_comments_of_several_lines_are_read_as_one(tmp_path: Path) -> None:
+    file = tmp_path / "a.cpp"
+    file.write_text('int told;  // fine\n  // It can be\n  // had.\nf("It is mended");\n')
+    assert violations("a", matches(file, CPP)) == [
+        "a:2: 'can be\\n  had': write 'is not available; is available'",
+        "a:4: 'mended': write 'fix'",
+    ]
+    file.write_text("told = 1  # who tells\n")
+    assert violations("a", comments(file)) == ["a:1: 'tells': write 'reported, prints, shows'"]

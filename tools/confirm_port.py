@@ -3,8 +3,8 @@
     python tools/confirm_port.py jax --python ~/envs/jax/bin/python calls.jsonl log.txt ...
 
 Each different call that promotes, with operands that are not all alike, is made once in the
-framework, in its own interpreter; what comes out is held against the rules. A finding that is not
-confirmed is a false alarm; a call that changes and was not told is one that was missed.
+framework, in its own interpreter; the results are compared with the rules. A finding that is not
+confirmed is a false alarm; a call that changes and was not reported is one that was missed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def told(x: Taken) -> dict[str, Any]:
 
 
 def questions(files: list[str], framework: str) -> dict[str, dict[str, Any]]:
-    """Return the different calls of programs, with what the rules say and whether it was told."""
+    """Return the different calls of programs, what the rules say and whether it was reported."""
     (target,) = targets([framework])
     source = rule_set("torch")
     judge, found = Judge(source, target), dict[str, dict[str, Any]]()
@@ -94,7 +94,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--told", action="store_true", help="only what is told, no silence")
+    parser.add_argument("--told", action="store_true", help="only reported calls, not the others")
     given = parser.parse_args()
     asked = list(questions(given.files, given.framework).values())
     asked = [one for one in asked if one["told"] or not given.told]
@@ -114,7 +114,7 @@ def main() -> int:
             verdict = "agrees" if live == one["expected"] else "DIFFERS"
         counts[f"{what}: {verdict}"] += 1
         if verdict == "DIFFERS" or given.verbose:
-            said = f"rules {one['expected']}, live {live}, told {one['told']} ({one['where']})"
+            said = f"rules {one['expected']}, live {live}, reported {one['told']} ({one['where']})"
             print(f"{verdict}: {one['op']} {one['way'] or ''} {one['operands']} {said}")
     print(given.framework, len(asked), "calls;", dict(sorted(counts.items())))
     return 1 if any("DIFFERS" in key for key in counts) else 0

@@ -5,9 +5,9 @@
 
 A change sleeps until it is chosen: `a < b` becomes `(mutant(7) ? a <= b : a < b)`, so that a
 hundred of them cost one compilation, in a copy of the tree. What does not compile is taken out, and
-the build goes on. The copy's tests are collected once; for each change a fork of that process runs
-those that concern its file, then the kit's cases of its category, until one fails. Changes that no
-test sees are printed as survivors.
+the build continues. The copy's tests are collected once; for each change a fork of that process
+runs those that concern its file, then the kit's cases of its category, until one fails. Changes
+that no test sees are printed as survivors.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def category_and_part(name: str) -> str:
 
 @dataclass(frozen=True)
 class Mutant:
-    """Another text for a part of a file, beside the first."""
+    """Another text for a part of a file, next to the first."""
 
     number: int
     file: str
@@ -255,7 +255,7 @@ def drawn(files: list[Path], most: int, seed: int) -> list[Mutant]:
 
 
 def plant(copy: Path, mutants: list[Mutant]) -> None:
-    """Write the changed files into a copy of the tree; `before` beside it stays as it was."""
+    """Write the changed files into a copy of the tree; `before`, next to it, stays as it was."""
     native, before = copy / "native", copy.parent / "before"
     (native / "core" / "mutant.h").write_text(HEADER)
     cmake = (before / "CMakeLists.txt").read_text()

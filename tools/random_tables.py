@@ -3,7 +3,7 @@
     python tools/random_tables.py > native/kernels/creation/random_tables.inc
 
 The area under exp(-x^2/2), x > 0, is covered by 256 layers of one area: rectangles, and below them
-one of the same area that goes on into the tail. All is computed in 200 bits.
+one of the same area that continues into the tail. All is computed in 200 bits.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
     python tools/sve_counts.py BUILD
 
-BUILD is a folder that CMake built the core in, for ARM: our kernels are linked from there. Beside
-them stand the same loops in plain C++, which the compiler vectorises for NEON and for SVE, and some
-for SVE by hand. qemu-aarch64 runs each over 4,096 elements and over 8,192, one instruction at a
-time, and the difference is told for 1,000 elements. CONTRIBUTING.md has what was decided by them.
+BUILD is a folder that CMake built the core in, for ARM: suanzi's kernels are linked from there.
+Next to them are the same loops in plain C++, which the compiler vectorises for NEON and for SVE,
+and some for SVE by hand. qemu-aarch64 runs each over 4,096 elements and over 8,192, one instruction
+at a time, and the difference is printed for 1,000 elements. CONTRIBUTING.md has what was decided by
+them.
 """
 
 import argparse

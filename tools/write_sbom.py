@@ -1,4 +1,4 @@
-"""Writes the bill of materials of a wheel: what is compiled into the core beside our own code.
+"""Writes the bill of materials of a wheel: what is compiled into the core next to suanzi's code.
 
 python tools/write_sbom.py VERSION XSIMD_PARENT > suanzi.cdx.json
 

@@ -61,8 +61,8 @@ struct Integers {
     count = 1;
     return true;
   }
-  // Axes that count from the end become those that count from the first; false if one is not there,
-  // or there twice.
+  // Axes that count from the end become those that count from the first; false if one does not exist,
+  // or occurs twice.
   bool become_axes(int ndim, std::uint64_t& found) {
     found = 0;
     for (int i = 0; i < count; ++i) {

@@ -53,7 +53,7 @@ class Together {
   const std::int64_t* shape() const noexcept { return shape_; }
   // Lays the output out in row-major order whatever the operands are.
   void use_row_major() noexcept;
-  // A new tensor for the output; null and an exception if it cannot be had.
+  // A new tensor for the output; null and an exception if memory runs out.
   PyObject* new_output(Dtype dtype) const;
   void make_loop(Loop& loop) const noexcept;
 

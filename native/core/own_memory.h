@@ -39,7 +39,7 @@ class OwnMemory {
     std::size_t used;
   };
 
-  // By a key: a thread_local variable is made when a thread first touches it, and where there is no memory for that,
+  // By a key: a thread_local variable is made when a thread first touches it, and where memory is short,
   // the system ends the process.
   static Block* own_block() noexcept {
     struct Key {

@@ -19,7 +19,7 @@ inline constexpr std::size_t thread_room = std::size_t{8} << 20;
 
 // Whether this process may run out of address space before the machine runs out of memory.
 bool memory_is_limited() noexcept;
-// Whether so many bytes can be had; without a limit the system promises any number of them.
+// Whether so many bytes are available; without a limit the system promises any number of them.
 bool has_room(std::size_t bytes) noexcept;
 
 // Makes the stack of the main thread deep enough for every kernel, where it can. The system lets it grow as it is

@@ -16,7 +16,7 @@ inline void set_status(const char* error, const char* message) {
   throw nb::python_error();
 }
 
-// Says that there is no memory beside that of the result, and returns null.
+// Reports that memory is short in addition to that of the result, and returns null.
 inline PyObject* no_memory() {
   set_status("AllocFailed", "not enough memory for the computation; use fewer elements.");
   return nullptr;

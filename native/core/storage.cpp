@@ -229,7 +229,7 @@ class Pool {
     void* block;
   };
 
-  // Null if there is no memory to list a block with.
+  // Null if memory is too short to list a block.
   static Free* entry_of(void* block, std::size_t bytes) noexcept {
     void* place = is_mapping(bytes) ? std::malloc(sizeof(Free)) : block;
     return place ? new (place) Free{nullptr, block} : nullptr;

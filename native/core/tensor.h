@@ -71,7 +71,7 @@ struct Tensor {
 bool element_count(int ndim, const std::int64_t* dims, std::int64_t& count) noexcept;
 // Fills in the strides of a dense tensor in row-major order.
 void row_major_strides(int ndim, const std::int64_t* dims, std::int64_t* strides) noexcept;
-// Tells whether strides are those of row-major order, axes of size 1 aside.
+// Whether strides are those of row-major order, axes of size 1 aside.
 bool is_row_major(int ndim, const std::int64_t* dims, const std::int64_t* strides) noexcept;
 
 // Whether a quantisation can be that of a tensor: by its dtype, and as many scales as there are channels.
@@ -113,7 +113,7 @@ void deallocate_tensor(PyObject* self);
 PyObject* new_tensor(Storage* storage, std::int64_t offset, int ndim, const std::int64_t* dims,
                      const std::int64_t* strides);
 
-// A new, uninitialised, row-major tensor; null and an exception if it cannot be had.
+// A new, uninitialised, row-major tensor; null and an exception if memory runs out.
 PyObject* new_dense_tensor(Dtype dtype, int ndim, const std::int64_t* dims);
 
 }  // namespace suanzi

@@ -182,7 +182,7 @@ class Pool {
     asleep_[number / row].fetch_and(~bit);
   }
 
-  // What exceptions need of a thread is made when it first throws, and where there is no memory for that, as bad_alloc
+  // What exceptions need of a thread is made when it first throws, and where memory is short, as bad_alloc
   // finds it, the system ends the process. A thread that has it not does not help: its parts are taken by others.
   static bool may_throw() noexcept {
     // Of each small size one: freed, they stay with this thread, and nobody takes them before it throws.

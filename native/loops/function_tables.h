@@ -13,7 +13,7 @@ namespace suanzi {
 FunctionTable* function_table(std::size_t row, Dtype dtype);
 
 // The results to be looked up by a call for so many elements of a dtype, made by `kernel` if that pays; null if it does
-// not, or if there is no memory for them: then the call computes.
+// not, or if memory is too short: then the call computes.
 const std::byte* results_for(FunctionTable& table, std::int64_t elements, Unary kernel, Within within, Dtype dtype);
 
 // Looks up the results of the one input of a loop, which are of its dtype.

@@ -43,7 +43,7 @@ bool look_at_number(PyObject* x, Seen& seen) {
   return seen.ints = true;
 }
 
-// Looks at data nested `depth` deep; the first way down tells the shape, which the rest must have.
+// Looks at data nested `depth` deep; the first way down gives the shape, which the rest must have.
 bool look(PyObject* data, int depth, bool first, Seen& seen) {
   PyObject** items = items_of(data);
   if (!items) return depth == seen.ndim && look_at_number(data, seen);
@@ -94,7 +94,7 @@ nb::object read_lists(nb::handle data) {
     auto* to = reinterpret_cast<std::uint8_t*>(out);
     fill(data.ptr(), to, [](PyObject* x) { return static_cast<std::uint8_t>(x == Py_True); });
   }
-  if (seen.bools) {  // which count as integers beside some
+  if (seen.bools) {  // which count as integers next to some
     seen.low = std::min<std::int64_t>(seen.low, 0);
     seen.high = std::max<std::int64_t>(seen.high, 1);
   }

@@ -310,7 +310,7 @@ PyObject* repeated(PyObject* key, PyObject* const* args, std::size_t count, PyOb
 
 void init_repeating(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<KeptCall>(m, "KeptCall", "A plan for calls like one that was made, and what came of that.")
+  nb::class_<KeptCall>(m, "KeptCall", "A plan for calls like one that was made, and its outcome.")
       .def(
           "__init__",
           [](KeptCall* self, nb::object plan, const nb::tuple& places, nb::object like) {

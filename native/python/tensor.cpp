@@ -188,7 +188,7 @@ int storage_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot storage_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(storage_buffer)}, {0, nullptr}};
 
-// A type of our own with the methods of a Python class. Deriving from that class would make tensors
+// A type of suanzi with the methods of a Python class. Deriving from that class would make tensors
 // objects of the garbage collector, which costs every one of them, and they hold no Python objects.
 nb::object make_tensor_type(nb::type_object methods) {
   if (the_type) throw nb::value_error("the tensor type exists already");

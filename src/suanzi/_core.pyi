@@ -375,7 +375,7 @@ class Program:
         """
 
 class KeptCall:
-    """A plan for calls like one that was made, and what came of that."""
+    """A plan for calls like one that was made, and its outcome."""
 
     def __init__(self, plan: Any, places: tuple[int, ...], like: Any) -> None:
         """
@@ -634,7 +634,7 @@ def fill_rows(target: Any, pointers: Any, columns: Any, values: Any) -> None:
 
 def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]:
     """
-    Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.
+    Columns, of int32 and at least 0, in rising order within each row, as int64; and the values with them.
     """
 
 def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, tuple[Tensor, Tensor, Tensor] | None] | None:

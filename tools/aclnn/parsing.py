@@ -75,7 +75,7 @@ class File:
     """What a file declares."""
 
     functions: dict[tuple[str, int], list[Function]] = field(default_factory=dict)
-    """By name and number of parameters; several where C++ tells them apart by type."""
+    """By name and number of parameters; several where C++ overloads them by type."""
     globals: list[Statement] = field(default_factory=list)
 
 

@@ -1,4 +1,4 @@
-"""Exports the programs beside it to ONNX, without training; needs torch, transformers and onnx.
+"""Exports the programs of this folder to ONNX, untrained; needs torch, transformers and onnx.
 
     python tools/confirming/export_onnx.py FOLDER
 

@@ -1,4 +1,4 @@
-"""Makes a call and says what came of it: an answer, a status, or a finding.
+"""Makes a call and judges the outcome: an answer, a status, or a finding.
 
 An answer must be the same from row-major copies of its operands, with another number of threads, on
 another instruction-set level, from a part of the operands, in the standard's form, and by NumPy.
@@ -94,7 +94,7 @@ def _verdict(call: Call) -> str:
         if _raw(arguments[name]) != raw:
             raise Found("changed", f"{name} has other elements after the call")
     if call.form in ("symbol", "in place", CORE):
-        return how  # Python may have an answer of its own, to another question; the core asks less
+        return how  # Python may have an answer of its own, to another question
     whole = all(_is_plain(value) for value in call.arguments.values())
     if not whole:  # an iterator, say, is used up
         return how

@@ -71,7 +71,7 @@ class Storm:
     def run(
         self, batch: Batch, index: int, numbers: Iterable[int], worker: Worker, tell: Tell
     ) -> Counter[str]:
-        """Make some calls of a batch, and count what came of them."""
+        """Make some calls of a batch, and count the outcomes."""
         memory = memory_of(batch.operands())
         before = digest(memory)
         counted: Counter[str] = Counter()

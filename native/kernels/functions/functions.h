@@ -8,7 +8,7 @@
 
 namespace suanzi {
 
-// Beside those of Trouble: integers have no power below 0.
+// In addition to those of Trouble: integers have no power below 0.
 inline constexpr unsigned negative_exponent = 4;
 
 struct FunctionKernels {

@@ -274,7 +274,7 @@ struct Tile {
   static constexpr bool has_half_tiles = false;
 #endif
 
-  // What is at the edges, of which ARM leaves out the half of the rows or columns that are not there.
+  // What is at the edges, of which ARM leaves out the half of the rows or columns that do not exist.
   static void multiply(const Packed* a, const Packed* b, std::int64_t places, Packed* c, std::int64_t c_row, int m,
                        int n, bool adds) {
     constexpr bool can_be_narrow = requires(V v, Packed x) { How::step(v, x, v); };

@@ -3,7 +3,7 @@
 //
 // The sums of a tile of the result fill the registers: each step along k loads vectors of the right operand once, and
 // adds their products with every row of the left one, multiplied and added in one operation. What is narrow is widened,
-// and what lies across or far apart put together, block by block, when it comes to its turn: the right operand in
+// and what is strided or far apart put together, block by block, when it comes to its turn: the right operand in
 // panels that the first-level cache holds, the left one in rows that the second one does.
 //
 // Complex numbers are pairs of reals. A row of the left operand is two, that of its real and that of its imaginary
@@ -107,7 +107,7 @@ struct Steps {
 template <class T, int rows, int vectors, bool pairs>
 void tile(const T* a, const T* b, T* c, const Steps& steps, i64 count, int last, bool adds) {
   using V = Vector<T>;
-  // Rows are told by few pointers and multiples of their distance that an address can have.
+  // Rows are given by few pointers and multiples of their distance that an address can have.
   constexpr int each = pairs ? 2 : 1, group = 5, groups = (rows + group - 1) / group;
   std::ptrdiff_t row = steps.a_row * static_cast<std::ptrdiff_t>(sizeof(T)), thrice = 3 * row;
   std::ptrdiff_t step = steps.a_column * static_cast<std::ptrdiff_t>(sizeof(T)), b_row = steps.b_row;
@@ -222,7 +222,7 @@ void pack_right(const std::byte* data, i64 row, i64 column, i64 columns, i64 dep
   }
 }
 
-// A block of a left operand, rows (columns, if those are dense) one behind the other; tells their distances.
+// A block of a left operand, rows (columns, if those are dense) one behind the other; returns their distances.
 template <class S, class T, bool pairs>
 void pack_left(const std::byte* data, i64 row, i64 column, i64 rows, i64 depth, T* out, Steps& steps) {
   constexpr int each = pairs ? 2 : 1;

@@ -300,7 +300,7 @@ void multiply(const Matrix& a, const Matrix& b, void* c_, std::int64_t c_row, st
           std::ptrdiff_t row = a.row * static_cast<std::ptrdiff_t>(sizeof(E));
           tiles = {first, first + tile * row, row, tile * 4, excess};
         } else {
-          // A tile that is not there is its neighbour once more, and its result is not read.
+          // A tile that does not exist is its neighbour once more, and its result is not read.
           auto first = reinterpret_cast<const std::byte*>(left);
           pack<E, true>(from, a.row, a.column, there, length, nothing, left);
           if constexpr (!Block::reads_rows) Block::note_excess(left, there, count, excess);

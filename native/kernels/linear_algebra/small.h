@@ -11,7 +11,7 @@ inline constexpr std::int64_t small_order = 16;
 // The most right-hand sides they have.
 inline constexpr std::int64_t small_sides = 8;
 
-// Each takes `count` matrices, at most as many as there are lanes, rows one behind the other, and tells by a bit for
+// Each takes `count` matrices, at most as many as there are lanes, rows one behind the other, and reports by a bit for
 // each whether its answer is good. Where it is not, because a matrix is or may be singular, is not finite, or is of a
 // size that needs care, what was written means nothing.
 template <class T>

@@ -60,7 +60,7 @@ template <int count, class F>
 template <class T, int rows, int vectors>
 void tile(const void* a_, std::ptrdiff_t a_row, const void* b_, void* c_, std::ptrdiff_t c_row, i64 depth, bool adds) {
   using V = Vector<T>;
-  // Rows are told by few pointers and multiples of their distance that an address can have.
+  // Rows are given by few pointers and multiples of their distance that an address can have.
   constexpr int group = 5, groups = (rows + group - 1) / group;
   std::ptrdiff_t row = a_row * static_cast<std::ptrdiff_t>(sizeof(T)), thrice = 3 * row;
   asm("" : "+r"(thrice));  // or it is added up in each step

@@ -91,7 +91,7 @@ inline constexpr int most_pixels = 14, pixel_vectors = 2, pixel_channels = 32;
 struct PixelLoops {
   // So many vectors and pixels, one less of each; pixels are side by side, or as far apart as the tile says.
   void (*tile[2][pixel_vectors][most_pixels])(const PixelTile& tile);
-  // out[d * 32 + r] = rows[r * stride + d], 0 for rows that are not there; half as wide if there are at most 16 rows.
+  // out[d * 32 + r] = rows[r * stride + d], 0 for rows that do not exist; half as wide if there are at most 16 rows.
   void (*pack)(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t depth, float* out);
   // Stores the sums of up to 16 pixels, of `width` channels in whole vectors, as lines of `channels` planes, with the
   // channel's number added to them, if there are such numbers. Elements of a line are `step` apart.

@@ -163,7 +163,7 @@ inline void store_group(const V (&x)[group_vectors], typename C::Stored* out, C)
   for (std::size_t i = 0; i < group_vectors; ++i) C::store(x[i], out + i * lanes);
 }
 
-// One number in all lanes; what is not there is -0, which changes no sum.
+// One number in all lanes; the others are -0, which changes no sum.
 inline V spread(f64 x) noexcept { return x - V{}; }
 
 // ---- sums of floats -----------------------------------------------------------------------------

@@ -102,7 +102,7 @@ void fill(Tensor& t, const Operand& number) noexcept {
   });
 }
 
-// A new tensor of one number; null and an exception if it cannot be had.
+// A new tensor of one number; null and an exception if memory runs out.
 PyObject* new_full(Dtype dtype, int ndim, const std::int64_t* dims, const Operand& number) {
   PyObject* made = new_dense_tensor(dtype, ndim, dims);
   if (made) fill(*tensor_of(made), number);
@@ -216,7 +216,7 @@ void fill_sequence(nb::handle tensor, std::int64_t begin, std::int64_t end, nb::
 
 // ---- fast paths -------------------------------------------------------------------------------
 
-// Reads a tuple or a list of Python's own integers from 0 up; false for anything else.
+// Reads a tuple or a list of Python's own integers, at least 0; false for anything else.
 bool read_shape(PyObject* object, Integers& shape) {
   return shape.read(object) && shape.count <= max_ndim &&
          std::all_of(shape.values, shape.values + shape.count, [](std::int64_t n) { return n >= 0; });

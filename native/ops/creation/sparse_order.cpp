@@ -58,7 +58,7 @@ std::int64_t longest_row(const RowPointers& pointers) {
   return longest;
 }
 
-// Calls body(row, scratch) for every row, with room for so many keys; false if there is no memory for that.
+// Calls body(row, scratch) for every row, with room for so many keys; false if memory is too short.
 template <class Body>
 bool each_row_with_room(std::int64_t rows, std::int64_t elements, std::int64_t room, Body&& body) {
   std::atomic<bool> enough{true};
@@ -293,7 +293,7 @@ nb::object rows_in_order(nb::handle rows_object, nb::handle columns_object, nb::
 
 void init_sparse_order(nb::module_& m) {
   define(m, "def sort_rows(pointers: Any, columns: Any, values: Any) -> tuple[Tensor, Tensor]",
-         "Columns, of int32 and from 0 up, in rising order within each row, as int64; and the values with them.",
+         "Columns, of int32 and at least 0, in rising order within each row, as int64; and the values with them.",
          sort_rows);
   define(m,
          "def rows_in_order(rows: Any, columns: Any, values: Any, count: int) -> tuple[Tensor, Tensor, Tensor, "

@@ -100,7 +100,7 @@ PyObject* fast_topk(PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 
 // ---- the backward of argsort --------------------------------------------------------------------
 
-// What is wrong with indices: the first one, counted along the rows, that is not there, or there twice.
+// What is wrong with indices: the first one, counted along the rows, that is missing, or exists twice.
 struct Complaint {
   std::int64_t at = -1, index = 0;
   bool twice = false;

@@ -44,7 +44,7 @@ void search(const T* row, std::int64_t n, const T* keys, std::int64_t count, std
   std::int64_t cost = 1;
   for (std::int64_t i = n; i > 0; i /= 2) ++cost;
   parallel_for(count, std::max<std::int64_t>(grain / cost, 1), [&](std::int64_t begin, std::int64_t end) {
-    // Keys that rise, as a sorted row's do, go on from where the last one was found.
+    // Keys that rise, as a sorted row's do, continue from where the last one was found.
     constexpr std::int64_t block = 64;
     bool rises = false;
     for (std::int64_t i = begin; i < end; ++i) {

@@ -12,7 +12,7 @@ namespace {
 using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const void*, const void*,
                       const int*, const void*, const int*, const void*, void*, const int*);
 
-// BLAS keeps a buffer for each call at the same time. Where there is no memory for several, calls take turns.
+// BLAS keeps a buffer for each call at the same time. Where memory is too short for several, calls take turns.
 std::atomic<bool> take_turns{false};
 std::mutex turn;
 

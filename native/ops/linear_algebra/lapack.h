@@ -20,7 +20,7 @@ namespace suanzi {
 
 // ---- the routines -------------------------------------------------------------------------------
 
-// Loads LAPACK, the first time, with the GIL; false if it is not available, or there is no memory for it.
+// Loads LAPACK, the first time, with the GIL; false if it is not available, or memory is too short.
 bool prepare_lapack();
 
 template <class T>
@@ -245,7 +245,7 @@ bool may_call_at_once() noexcept;
 enum class Threads { of_lapack, of_ours };
 
 // Runs `some` over the matrices of a batch, each of about so many operations; `order` is the larger of its sizes. False
-// where there is no memory for the calls: then nothing was run.
+// where memory is too short for the calls: then nothing was run.
 bool run_batch(std::int64_t count, std::int64_t order, double operations, Threads threads, LoopBody some);
 
 // Calls body(i, workspace) for each matrix, which returns a verdict, but for those behind one without an answer. False

@@ -2,7 +2,7 @@
 //
 // Matrices of floats are multiplied in tiles where this processor has kernels for that, else by BLAS, which is given
 // parts of the output that depend on the shape alone, each on one thread, so that the number of threads changes no
-// result. Everything else is multiplied by kernels of our own, too: integers, what is small, and vectors.
+// result. Everything else is multiplied by suanzi's kernels, too: integers, what is small, and vectors.
 #include "ops/linear_algebra/matmul_ways.h"
 
 #include "loops/axes.h"
@@ -272,7 +272,7 @@ class Multiplication : TurnedProducts {
   // The parts of the output that threads share. Nothing but the shape, the dtype and the machine has a say in what BLAS
   // computes, and how many threads there are has none.
   Parts parts_of(bool by_blas) const noexcept {
-    // Those of our own kernels may depend on threads: a result is summed along k whatever they are.
+    // Those of suanzi's kernels may depend on threads: a result is summed along k whatever they are.
     if (!by_blas) return {equal_part(p.m, thread_count() == 1 ? 1024 : 256, 16), equal_part(p.n, 256, 16)};
     // As measured with OpenBLAS: what costs least against one call for all.
     bool f64 = p.way.kernel == Sum::f64;

@@ -1,5 +1,5 @@
 // native/ops/linear_algebra/panels.h: 7.2.17.3, 7.2.17.7, 7.2.17.9: LU of a large real matrix in panels, what it
-// solves, and its inverse, by kernels of our own where this processor has them.
+// solves, and its inverse, by suanzi's kernels where this processor has them.
 //
 // Halves of columns, recursively, so that nearly all is products of large blocks. Every number is added up in an order
 // that the shape alone determines, so that neither threads nor the strips of columns that they share change a bit.

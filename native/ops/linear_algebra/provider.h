@@ -25,7 +25,7 @@ struct Provider {
   // The rest is called with the GIL, but for `multiply`.
   //
   // While products run, BLAS must not use threads of its own: they would be too many, and would have a say in the order
-  // of summation. False where there is no memory for it: then nothing has begun. Without `keeps_single`, BLAS is left
+  // of summation. False where memory is too short: then nothing has begun. Without `keeps_single`, BLAS is left
   // as it is, for what it computes on one thread anyway: to set the number takes as long as a small product.
   bool begin(bool keeps_single = true);
   void end(bool keeps_single = true);

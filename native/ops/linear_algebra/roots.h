@@ -1,5 +1,5 @@
 // native/ops/linear_algebra/roots.h: 7.2.17.4: the triangular factor of a large real matrix (Cholesky) in panels, by
-// kernels of our own where this processor has them.
+// suanzi's kernels where this processor has them.
 //
 // Blocks of columns, each once those before it were taken off. Every number is added up in an order that the shape
 // alone determines: threads, which are at several blocks, and one, which is at one, give the same bits.

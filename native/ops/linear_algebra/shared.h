@@ -22,7 +22,7 @@ Threads threads_of(std::int64_t order) {
 class Strips {
  public:
   Strips(std::int64_t begin, std::int64_t end, std::int64_t times = 1) : begin_(begin), width_(end - begin) {
-    // Each strip has the matrix beside it packed once more: two cost 2 percent, four of them 6.
+    // Each strip has the matrix next to it packed once more: two cost 2 percent, four of them 6.
     std::int64_t least = processor_count() > 4 ? 64 : 32;
     std::int64_t wanted = times * std::clamp<std::int64_t>(width_ / least, 1, processor_count());
     each_ = ((width_ + wanted - 1) / wanted + 7) / 8 * 8;

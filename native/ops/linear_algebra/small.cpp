@@ -9,7 +9,7 @@ SUANZI_BY_LEVEL(SmallTables, small_kernels)
 
 namespace {
 
-// Tells by a bit which items are good; `good` has a word for every `lanes` of them.
+// Reports by a bit which items are good; `good` has a word for every `lanes` of them.
 void run_small(std::int64_t count, std::int64_t lanes, double operations, std::uint32_t* good,
                FunctionRef<std::uint32_t(std::int64_t, std::size_t)> some) {
   constexpr double group = 400, worth_a_thread = 400000, worth_the_gil = 60000;  // operations, about 4 per ns

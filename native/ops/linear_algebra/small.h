@@ -70,14 +70,14 @@ struct Places {
   }
 };
 
-// Runs some(first, count), which tells by a bit which items are good, over all items, each of about so many operations;
+// Runs some(first, count), which sets a bit for items that are good, over all items, each of about so many operations;
 // then calls one(i, workspace), with LAPACK, for the verdict on each that is not good.
 bool for_each_small(Outcome& outcome, std::int64_t count, std::int64_t lanes, std::int64_t order, double operations,
                     std::size_t workspace, FunctionRef<std::uint32_t(std::int64_t, std::size_t)> some,
                     FunctionRef<Verdict(std::int64_t, std::byte*)> one);
 
 // Computes matrices in `data`, one behind the other, each row by row or column by column. Where `from` has the rows of
-// small ones, kernel(from, first, count) computes them side by side, and tells by a bit which are good. For the others,
+// small ones, kernel(from, first, count) computes them side by side, and sets a bit for good ones. For the others,
 // which are copied to their place, one(i, a, workspace, again) gives the verdict; again(a) copies the matrix once more.
 template <class T, class Kernel, class One>
 bool compute_matrices(Outcome& outcome, const Matrices& x, const T* from, T* data, bool by_columns, double operations,

@@ -76,7 +76,7 @@ bool run_small_solve(Outcome& outcome, const Matrices& a, const Matrices& b, con
   return good;
 }
 
-// Whether equations are solved by kernels of our own: those of a matrix each, which lies column by column then.
+// Whether equations are solved by suanzi's kernels: those of a matrix each, which lies column by column then.
 template <class T>
 bool are_in_panels(const Equations& equations, const Matrices& a, bool adjoint) {
   return !adjoint && a.count == equations.count() && wants_panels<T>(a.rows);

@@ -26,7 +26,7 @@ struct Motion {
   int ndim;
   const Sizes &stride, &start, &dilation;
 
-  // Axes that are not there have one element.
+  // Missing axes have one element.
   std::int64_t stride_of(int axis) const { return at(stride, axis, 1); }
   std::int64_t start_of(int axis) const { return at(start, axis, 0); }
   std::int64_t dilation_of(int axis) const { return at(dilation, axis, 1); }

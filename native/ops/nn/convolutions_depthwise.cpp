@@ -55,7 +55,7 @@ class Worker {
   }
   std::int64_t rows_of(std::int64_t lines) const { return (lines - 1) * c.axes[1].stride + reach_of(c.axes[1]) + 1; }
 
-  // The rows of the input that some lines read, and zeros for those that are not there.
+  // The rows of the input that some lines read, and zeros for those that do not exist.
   void find_rows(std::int64_t image, std::int64_t channel, std::int64_t line, std::int64_t lines) {
     const std::byte* x = c.x.data + image * c.x.batch + channel * c.x.channel;
     std::int64_t first = line * c.axes[1].stride + c.axes[1].offsets[0];

@@ -371,7 +371,7 @@ bool may_use_unit(const Convolution& c) {
          c.rows >= 8;
 }
 
-// The unit has a say in the last bits, so that each image has its own way, whatever the others are.
+// The unit has a say in the last bits, so that each image is computed in one way, whatever the others are.
 bool run_images(const std::vector<Convolution>& all) {
   auto run_all = [&](const std::vector<Convolution>& some, bool by_unit) {
     std::vector<Convolution> suited, of_pixels;

@@ -155,7 +155,7 @@ void run_row(const Plan& p, const std::byte* g, const std::byte* x, std::byte* o
   blocks.each([&](std::int64_t at, std::size_t n) { k.scale(e + at * lane, factor, out + at * item, n, p.streams); });
 }
 
-// The rows of one thread; false if there is no memory for its buffers.
+// The rows of one thread; false if memory is too short for its buffers.
 class Worker {
  public:
   explicit Worker(const Plan& plan, std::int64_t tile) : p_(plan), tile_(tile) {}

@@ -154,8 +154,8 @@ struct SumLines : Lines {
     });
   }
 
-  // Few lines that are long: first the sums of parts, then everything from those on. False if there is
-  // no memory for those.
+  // Few lines that are long: first the sums of parts, then everything from those on. False if memory is
+  // too short for those.
   static constexpr std::int64_t superblock = 65536;  // 16^4
   bool long_lines() const {
     std::int64_t blocks = (n + superblock - 1) / superblock;

@@ -196,8 +196,8 @@ struct Segment {
 
 enum class PadMode : int { constant = 0, period = 1, mirror = 2 };
 
-// Where the padding of an axis of n elements comes from, in places of the output. What is there
-// already is copied a whole number of periods away, as much as there is at a time.
+// Where the padding of an axis of n elements comes from, in places of the output. What is already
+// there is copied a whole number of periods away, as much as there is at a time.
 std::vector<Segment> segments(PadMode mode, std::int64_t before, std::int64_t n, std::int64_t after) {
   std::vector<Segment> found;
   std::int64_t low = before, high = before + n, end = before + n + after;

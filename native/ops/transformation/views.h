@@ -22,7 +22,7 @@ class View {
   void step(std::int64_t stride, std::int64_t count, bool channels) noexcept;
 
   int ndim() const noexcept { return ndim_; }
-  // The tensor; null and an exception if it cannot be had.
+  // The tensor; null and an exception if memory runs out.
   PyObject* make() const;
 
  private:
@@ -37,7 +37,7 @@ class View {
 // Finds strides for another shape over the same elements in row-major order; false if there are none.
 bool reshaped_strides(const Tensor& base, int ndim, const std::int64_t* dims, std::int64_t* strides) noexcept;
 
-// A view with the axes in reverse order; null and an exception if it cannot be had.
+// A view with the axes in reverse order; null and an exception if memory runs out.
 PyObject* reversed_axes(const Tensor& t);
 
 }  // namespace suanzi

@@ -1,6 +1,6 @@
 """Dtypes: the names of every document, and what each dtype can hold.
 
-The list itself (name, code, bits, kind, format) is ``native/core/dtypes.def``; each is one object:
+``native/core/dtypes.def`` has the list (name, code, bits, kind, format); a dtype is one object:
 
 >>> dtype("f16")
 suanzi.float16

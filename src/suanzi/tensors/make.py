@@ -186,7 +186,7 @@ def _from_numbers(data: Any, target: DType | None, rules: RuleSet | None) -> Ten
     if highest is int:
         return _from_integers([int(x) for x in flat], shape, chosen)
     if int in kinds and chosen.kind in ("int", "uint", "quantized"):
-        # Beside floats, too, an integer is exact, and refused if it does not fit.
+        # Next to floats, too, an integer is exact, and refused if it does not fit.
         return _from_integers([_whole(x, chosen) for x in flat], shape, chosen)
     # float64 holds every integer up to 2**53; a larger one is rounded to the dtype here, once.
     flat = [_rounded(x, chosen) if isinstance(x, int) and abs(x) > 2**53 else x for x in flat]
@@ -243,7 +243,7 @@ def kind_of(data: Any) -> str:
     ('complex', 'float')
     """
     if not isinstance(data, complex | list | tuple):
-        return "float"  # or whole, which is not told apart here
+        return "float"  # or whole, which is not distinguished here
     try:
         return tensor(data).dtype.kind
     except InvalidArgument:  # integers that no default holds

@@ -91,7 +91,7 @@ def categories(run: Run) -> list[Part]:
     total = run.counts()
     shown = [o for o in OUTCOMES if o in ("passed", "failed") or total[o]]
     columns = (_SHORT.get(o, o) for o in shown)
-    wide = len(shown) > 4  # with crashes and hangs there is no room for more in 80 columns
+    wide = len(shown) > 4  # with crashes and hangs 80 columns are full
     first = ("interface",) if wide else ("interface", "answered")
     header = (*first, "cases", *columns, "ULP/bound", "verdict")
     by_category: dict[str, list[str]] = {}

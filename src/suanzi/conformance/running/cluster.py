@@ -72,7 +72,7 @@ def on_cluster(
                 one = waiting.pop(future)
                 yield one, _outcome(future, name(one), where, command)
         finally:
-            with suppress(Exception):  # the scheduler may be gone, which was told then
+            with suppress(Exception):  # the scheduler may be gone, which was reported then
                 client.cancel(list(waiting))
                 client.run(_end_kept)
 

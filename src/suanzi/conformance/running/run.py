@@ -69,7 +69,7 @@ def run_each(
     """
     found = {} if so_far is None else so_far
     if processes > 1:
-        # Imported here: one case alone, in an edit-compile-check loop, needs no processes beside.
+        # Imported here: one case alone, in an edit-compile-check loop, needs no other processes.
         from suanzi.conformance.running.pool import run_in_processes
 
         if started is not None:

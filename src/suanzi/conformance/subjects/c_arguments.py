@@ -254,7 +254,7 @@ class Arguments:
         count = math.prod(dims)
         if self.function.interface.name == "create_sparse_tensor":
             count = self._nnzs()
-        # How many bytes there are is what C can say: of a shape that is none, or beside one.
+        # How many bytes there are is what C can say: of a shape that is none, or next to one.
         any_count = min(dims, default=0) < 0 or self.given.get("n_bytes") is not None
         if isinstance(value, Bytes):
             raw = value.content

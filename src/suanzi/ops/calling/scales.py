@@ -84,7 +84,7 @@ def by_equations(op: Operator, dt: DType, a: float, b: float, down: bool) -> Qua
     back = size + a
     lost = (b - back) - (a - (back - size))
     scale = _quotient(op, size, steps)
-    # Of the floats beside the quotient the lower one, so that b reaches the last level; not where
+    # Of the floats next to the quotient the lower one, so that b reaches the last level; not where
     # that leaves out more than a step, as only the smallest of all scales do. A difference of
     # numbers so close is exact, and then what the size lost decides.
     if scale * steps - size > lost and scale > _next_float32(0.0):

@@ -337,7 +337,7 @@ def _given(node: Any, inside: list[list[DType | None]]) -> list[DType | None]:
     """Return the output types of a node with graphs, from those of its graphs."""
     found = inside[0]
     if node.op_type == "Loop":
-        found = found[1:]  # whether to go on
+        found = found[1:]  # whether to continue
     missing: list[DType | None] = [None] * len(node.output)
     return (found + missing)[: len(node.output)]
 

@@ -302,7 +302,7 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
             problem = problem or "S: the singular values are negative or do not descend"
         problem = problem or _orthonormal("U", one_u, step + tiny)
         problem = problem or _orthonormal("V", one_v, step + tiny)
-        if thin and not small:  # what is beside the diagonal is zero, and has no partner
+        if thin and not small:  # what is off the diagonal is zero, and has no partner
             one_s = _picked(one_s, (k, k), lambda i, j: True)
         off = plus(times(times(one_u, one_s), adjoint(one_v)), a, -1).largest_part()
         most = 2 * step * size + tiny * (1 + size)
