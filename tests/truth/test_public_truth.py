@@ -19,6 +19,7 @@ from suanzi.conformance.nn._calls import CALLS
 from suanzi.conformance.subjects.wire import Data
 from suanzi.standard import interfaces
 from suanzi.truth import public
+from suanzi.truth.bounds import Bound
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 from suanzi.validate.judge.filling import filled
@@ -234,7 +235,12 @@ def test_a_bound_has_the_rounding_of_the_result() -> None:
     errors = {}
     for name in ("float16", "bfloat16", "float32", "float64"):
         found = truth.bound("softmax", x.astype(dtype_of(name)))
-        assert isinstance(found, public.Bound)
+        assert isinstance(found, Bound)
+        assert found.dtype == name
+        assert found.accepts(found.value)
+        assert not found.accepts(found.value + 2 * found.error)
+        assert found.requires
+        assert not found.free.any()
         errors[name] = found.error
         answer = truth.softmax(x.astype(dtype_of(name))).astype(np.float64)
         assert (abs(answer - found.value) <= found.error).all()

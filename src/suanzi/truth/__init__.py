@@ -27,7 +27,7 @@ from suanzi.standard import interfaces
 from suanzi.truth.define import DEFINITIONS, PLAIN, Definition
 
 if TYPE_CHECKING:
-    from suanzi.truth.public import Bound
+    from suanzi.truth.bounds import Bound
 
 
 def definitions() -> Mapping[str, Definition]:

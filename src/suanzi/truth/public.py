@@ -26,6 +26,7 @@ from suanzi.base.status import InvalidArgument, StatusError
 from suanzi.promote.engine import answer as promoted
 from suanzi.promote.library import rule_set
 from suanzi.standard import record
+from suanzi.truth.bounds import Bound
 from suanzi.truth.conversion import result_named
 from suanzi.truth.define import Definition
 from suanzi.truth.rounding import ROUNDED, round_exact, rounded, unit_of
@@ -41,15 +42,6 @@ _PARTS = 27
 Arguments = dict[str, Any]
 Array = NDArray[Any]
 _remembered: dict[bytes, Any] = {}
-
-
-class Bound(NamedTuple):
-    """A result with the largest error that a right kernel may have, element by element."""
-
-    value: NDArray[np.float64]
-    """The exact result, rounded to float64."""
-    error: NDArray[np.float64]
-    """Infinite where a result may overflow on the way: nothing is required there."""
 
 
 def plain_function(key: str, definition: Definition) -> Callable[..., Any]:
@@ -110,14 +102,15 @@ def _bounded(made: Any, dtype: str, computed: float) -> Any:
     """Return a result with its bound, given the unit roundoff that it was computed with."""
     if not isinstance(made, Tracked):
         whole = np.asarray(made)
-        return Bound(whole.astype(np.float64), np.zeros(whole.shape))
+        plain = whole.astype(np.int16) if whole.dtype == bool else whole
+        return Bound(whole.dtype.name, plain, np.zeros(whole.shape))
     value = made.plain
     # A result that is stored in fewer digits than it is computed in is rounded once more.
     unit = unit_of(dtype) if unit_of(dtype) > computed else 0.0
     least = ROUNDED[dtype].least / 2 if unit else 0.0
     with np.errstate(all="ignore"):
         stored = np.maximum(unit * (np.abs(value) + made.error), least)
-    return Bound(value, np.where(np.isfinite(value), made.error + stored, made.error))
+    return Bound(dtype, value, np.where(np.isfinite(value), made.error + stored, made.error))
 
 
 @contextmanager

@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suanzi.truth.bounds import Bound
 from suanzi.truth.public import SMALL
 from suanzi.truth.rounding import ROUNDED, rounded
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 from suanzi.validate.blame.sampling import Part, Piece, is_float
-from suanzi.validate.judge.bounds import Bound, bound_as, spacing_at
+from suanzi.validate.judge.bounds import bound_as, spacing_at
 
 Array = NDArray[Any]
 Kind = Literal["wrong", "differs", "born", "inaccurate"]
@@ -168,12 +169,13 @@ def _whole(made: Any, part: Part, shape: tuple[int, ...]) -> Bound:
     value = np.broadcast_to(value, shape)
     if part.dtype == "bool":
         return Bound("bool", (value != 0).astype(np.float64), np.zeros(shape))
-    free = None
+    error = np.zeros(shape)
     if value.dtype.kind == "f":
         limits = np.iinfo(part.dtype)
         free = ~((value >= limits.min) & (value <= limits.max))
+        error = np.where(free, np.inf, 0.0)
         value = np.where(free, 0, np.trunc(value)).astype(np.int64)
-    return Bound(part.dtype, value.astype(part.dtype).astype(np.float64), np.zeros(shape), free)
+    return Bound(part.dtype, value.astype(part.dtype).astype(np.float64), error)
 
 
 def _judged(piece: Piece, given: dict[str, Any], part: Part, bound: Bound, which: int) -> Judged:
@@ -182,16 +184,16 @@ def _judged(piece: Piece, given: dict[str, Any], part: Part, bound: Bound, which
         return Judged(0.0, 0.0, 0, 0)
     errors = _pardoned(given, bound, found, bound.errors(found))
     with np.errstate(all="ignore"):
-        shares = np.where(errors == 0, 0.0, errors / bound.allowed)
+        shares = np.where(errors == 0, 0.0, errors / bound.error)
     wrong = np.asarray(shares > 1 + 1e-9)
     share = float(shares.max())
     if not wrong.any():
         return Judged(share, 0.0, 0, found.size)
     with np.errstate(all="ignore"):
-        size = np.where(np.isfinite(bound.truth), np.abs(bound.truth), 0.0)
+        size = np.where(np.isfinite(bound.value), np.abs(bound.value), 0.0)
         unit = spacing_at(part.dtype, size) if is_float(part.dtype) else np.ones(found.shape)
         ulps = float((errors / unit)[wrong].max())
-    born = bool((wrong & ~np.isfinite(found) & np.isfinite(bound.truth)).any())
+    born = bool((wrong & ~np.isfinite(found) & np.isfinite(bound.value)).any())
     words = _words(piece, given, part, bound, found, wrong, shares, which)
     count = int(wrong.sum())
     return Judged(share, ulps, count, found.size, words, born, exact=piece.exact)
@@ -199,7 +201,7 @@ def _judged(piece: Piece, given: dict[str, Any], part: Part, bound: Bound, which
 
 def _pardoned(given: dict[str, Any], bound: Bound, found: Array, errors: Array) -> Array:
     """Require nothing of a NaN or an infinity that another one among the operands explains."""
-    odd = ~np.isfinite(found) | ~np.isfinite(bound.truth)
+    odd = ~np.isfinite(found) | ~np.isfinite(bound.value)
     if not (odd & (errors > 0)).any():
         return errors
     reach = np.zeros(found.shape, bool)
@@ -225,7 +227,7 @@ def _words(
     shares: Array, which: int,
 ) -> str:  # fmt: skip
     """Say what is wrong: which element, and what all that are wrong have in common."""
-    flat, truth, bad = found.ravel(), bound.truth.ravel(), wrong.ravel()
+    flat, truth, bad = found.ravel(), bound.value.ravel(), wrong.ravel()
     ranked = np.where(np.isnan(shares.ravel()), np.inf, np.where(bad, shares.ravel(), -1))
     worst = int(np.argmax(ranked))
     said = f"{part.label(worst)} is {flat[worst]:.9g}, not {truth[worst]:.9g}"

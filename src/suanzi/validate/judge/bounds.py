@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,99 +20,16 @@ from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS, Real
 from suanzi.conformance.nn._calls import GRID, STORED
 from suanzi.conformance.subjects.wire import Data
 from suanzi.truth import definition
+from suanzi.truth.bounds import Array, Bound
 from suanzi.truth.conversion import result_named
 from suanzi.truth.tracked import Tracked, arithmetic, tracked
 from suanzi.validate.judge.filling import dtype_of, numbers_of
 
-Array = NDArray[np.float64]
 Property = Check | Either
 """What outputs satisfy that are not unique, as the kit has it."""
 _SUBBYTE = {"int4": "int8", "uint4": "uint8", "uint1": "uint8"}
 _WHOLE = ("abs", "norm")
 """Operators of complex numbers whose results are real."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One output that is expected: its truth and how far a result may be off.
-
-    Floats are float64, complex numbers pairs of float64 along a last axis, and integers what they
-    are, for float64 does not have all of them; bool is 0 and 1.
-    """
-
-    dtype: str
-    truth: NDArray[Any]
-    allowed: Array
-    free: NDArray[np.bool_] | None = None
-    """The elements of which nothing is required."""
-    nan: NDArray[np.bool_] | None = None
-    """The elements that may be NaN as well."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the output."""
-        whole = tuple(self.truth.shape)
-        return whole[:-1] if self.dtype in PARTS else whole
-
-    @property
-    def requires(self) -> bool:
-        """Whether something is required of an element: not every number of the dtype passes."""
-        if self.truth.size == 0:
-            return True
-        part = PARTS.get(self.dtype, self.dtype)
-        most = 2 * overflow(part) if part in FORMATS else math.inf
-        judged = self.allowed < most
-        return bool((judged if self.free is None else judged & ~self.free).any())
-
-    def errors(self, found: NDArray[Any]) -> Array:
-        """Return how far other numbers are off; infinite where they are no number.
-
-        An infinity counts as the first number that overflows, as in the kit; so does NaN in a
-        format that has no infinity.
-        """
-        part = PARTS.get(self.dtype, self.dtype)
-        off = self._of_floats(found, part) if part in FORMATS else self._of_integers(found)
-        if self.nan is not None:
-            off = np.where(self.nan & np.isnan(found), 0.0, off)
-        return off if self.free is None else np.where(self.free, 0.0, off)
-
-    def _of_floats(self, found: Array, part: str) -> Array:
-        end = overflow(part)
-        with np.errstate(all="ignore"):
-            right = np.where(np.isinf(self.truth), self.truth, np.clip(self.truth, -end, end))
-            given = np.where(np.isinf(found) & np.isfinite(right), np.sign(found) * end, found)
-            if not FORMATS[part].infinity:
-                beyond = np.isnan(found) & (np.abs(right) + self.allowed >= end)
-                given = np.where(beyond, np.sign(right) * end, given)
-            off = np.abs(given - right)
-        same = (found == self.truth) | (np.isnan(found) & np.isnan(self.truth))
-        if not FORMATS[part].infinity:
-            same |= np.isnan(found) & np.isinf(self.truth)
-        return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
-
-    def _of_integers(self, found: NDArray[Any]) -> Array:
-        """Compare integers as they are; what differs is off by a half at least."""
-        with np.errstate(all="ignore"):
-            off = np.abs(found.astype(np.float64) - self.truth.astype(np.float64))
-        off = np.where(np.isnan(off), np.inf, np.maximum(off, 0.5))
-        return np.where(np.asarray(found == self.truth), 0.0, off)
-
-    def wrong(self, found: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which elements of other numbers of the shape would not pass."""
-        return np.asarray(self.errors(found) > self.allowed * (1 + 1e-9))
-
-    def accepts(self, found: NDArray[Any]) -> bool:
-        """Tell whether other numbers would pass."""
-        return found.shape == self.truth.shape and not self.wrong(found).any()
-
-
-def overflow(dtype: str) -> float:
-    """Return the first number past the largest of a dtype: what an infinity counts as."""
-    form = FORMATS[dtype]
-    if dtype == "float64":
-        return math.inf
-    last = 2.0 - 2.0**-form.mantissa if form.infinity else 2.0 - 2.0 ** (1 - form.mantissa)
-    return (last + 2.0**-form.mantissa) * 2.0 ** (form.bias + (not form.infinity))
 
 
 def spacing_at(dtype: str, size: Array) -> Array:
@@ -215,7 +132,7 @@ def _narrowed(bound: Bound, arguments: Mapping[str, Any], op: str) -> Bound:
     own = next((n for n in given if _SUBBYTE[n] == bound.dtype), None)
     if own is None or op == "cast":
         return bound
-    return replace(bound, dtype=own, truth=_plain(bound.truth.astype(dtype_of(own))))
+    return replace(bound, dtype=own, value=_plain(bound.value.astype(dtype_of(own))))
 
 
 def bound_as(made: Any, dtype: str, whole: bool = False) -> Bound:
@@ -245,7 +162,7 @@ def _within(dtype: str, truth: Array, error: Array, size: Array) -> Bound:
     if PARTS.get(dtype, dtype) == "float64":  # the truth is rounded here
         allowed = np.where(allowed > 0, allowed + spacing_at(dtype, size) / 2, 0.0)
     allowed = np.where(np.isfinite(truth), allowed, 0.0)
-    return Bound(dtype, truth, allowed, free if free.any() else None)
+    return Bound(dtype, truth, np.where(free, np.inf, allowed))
 
 
 def _of_parts(made: Tracked, dtype: str) -> Bound:
@@ -291,18 +208,15 @@ def _odd_gradients(op: str, arguments: Mapping[str, Any], found: list[Bound]) ->
 def _odd_gradient(
     bound: Bound, pulled: NDArray[np.bool_], factor: Any, given: list[Array], elementwise: bool
 ) -> Bound:
-    free = np.zeros(bound.shape, bool) if bound.free is None else bound.free.copy()
-    nan, truth = np.zeros(bound.shape, bool), bound.truth
+    error, nan, value = bound.error, np.zeros(bound.shape, bool), bound.value
     if factor is not None and bound.shape == pulled.shape:
         nan = pulled & (factor == 0)
-        truth = np.where(nan, 0.0, truth)
+        value = np.where(nan, 0.0, value)
     for x in given:
         if x.shape == bound.shape:
-            free |= np.isnan(x)
+            error = np.where(np.isnan(x), np.inf, error)
             nan |= np.isinf(x) & elementwise
-    return replace(
-        bound, truth=truth, free=free if free.any() else None, nan=nan if nan.any() else None
-    )
+    return replace(bound, value=value, error=error, nan=nan if nan.any() else None)
 
 
 # ---- from the kit --------------------------------------------------------------------------------
@@ -334,9 +248,9 @@ def _of_output(one: Any) -> Bound | None:
     allowed = one.allowed.base if isinstance(one.allowed, Picked) else None
     few = replace(one, truth=one.truth.base, allowed=allowed, shape=(len(one.truth.base),), free=())
     bound, index = _of_elements(few), _indices(one.truth.which)
-    shape = (*one.shape, *bound.truth.shape[1:])
-    truth, off = (x[index].reshape(shape) for x in (bound.truth, bound.allowed))
-    return _with_free(replace(bound, truth=truth, allowed=off), one)
+    shape = (*one.shape, *bound.value.shape[1:])
+    value, error = (x[index].reshape(shape) for x in (bound.value, bound.error))
+    return _with_free(replace(bound, value=value, error=error), one)
 
 
 def _indices(which: Sequence[int]) -> NDArray[np.int64]:
@@ -349,9 +263,9 @@ def _with_free(bound: Bound, one: Output) -> Bound:
     """Return a bound with the elements of which the kit requires nothing."""
     if not one.free:
         return bound
-    free = np.zeros((math.prod(one.shape), *bound.truth.shape[len(one.shape) :]), bool)
+    free = np.zeros((math.prod(one.shape), *bound.value.shape[len(one.shape) :]), bool)
     free[list(one.free)] = True
-    return replace(bound, free=free.reshape(bound.truth.shape))
+    return replace(bound, error=np.where(free.reshape(bound.value.shape), np.inf, bound.error))
 
 
 def _of_elements(one: Output) -> Bound:

@@ -24,9 +24,10 @@ from suanzi.conformance.model.numbers import FORMATS, NARROW, PARTS
 from suanzi.conformance.nn._calls import CALLS, Call, Operand
 from suanzi.conformance.subjects.wire import Bytes, Data, Shaped
 from suanzi.truth import definition, definitions
+from suanzi.truth.bounds import Bound
 from suanzi.truth.conversion import result_named
 from suanzi.truth.tracked import arithmetic
-from suanzi.validate.judge.bounds import Bound, Property, argument, bounds, by_definition
+from suanzi.validate.judge.bounds import Property, argument, bounds, by_definition
 from suanzi.validate.judge.filling import FAR, filled, numbers_of, of_parts
 from suanzi.validate.judge.given import EXPECTED, due_of, has_truth
 from suanzi.validate.judge.standard_calls import CALLS as STANDARD_CALLS
@@ -326,9 +327,9 @@ def _resized(x: Any, sizes: Mapping[int, int]) -> Any:
 def wrong_outputs(case: Case, bound: Bound) -> Iterator[tuple[str, NDArray[Any]]]:
     """Give outputs that no case may accept, each with its name."""
     if bound.dtype not in PARTS:
-        yield from _wrong_numbers(case, bound.truth)
+        yield from _wrong_numbers(case, bound.value)
         return
-    whole = of_parts(bound.truth[..., 0], bound.truth[..., 1])
+    whole = of_parts(bound.value[..., 0], bound.value[..., 1])
     for name, wrong in _wrong_numbers(case, whole):
         yield name, np.stack([wrong.real, wrong.imag], -1)
 
@@ -379,17 +380,17 @@ def unnoticed(case: Case, expected: Sequence[Bound], lower: bool = False) -> str
     of a constant row, whose answer is constant. Zeros always count: a case whose answer is zeros
     shows nothing.
     """
-    whole = [b for b in expected if b.truth.size]
+    whole = [b for b in expected if b.value.size]
     for bound in whole[:1]:
-        if case.op in _ZEROS and not bound.truth.any() and not bound.accepts(bound.truth + 1):
+        if case.op in _ZEROS and not bound.value.any() and not bound.accepts(bound.value + 1):
             continue
         for name, wrong in wrong_outputs(case, bound):
             if not bound.accepts(wrong) or (case.op in _COPIES and name.startswith("the input ")):
                 continue
-            if name in _ROUNDED and (lower or _few_digits(bound.truth) or bound.truth.size < 4):
+            if name in _ROUNDED and (lower or _few_digits(bound.value) or bound.value.size < 4):
                 continue
             if name in (*_SYMMETRIC, *_ROUNDED) and np.array_equal(
-                wrong, bound.truth, equal_nan=bound.truth.dtype.kind == "f"
+                wrong, bound.value, equal_nan=bound.value.dtype.kind == "f"
             ):
                 continue
             if name in _SYMMETRIC and "constant" in case.title:

@@ -14,7 +14,8 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import FORMATS, PARTS
 from suanzi.conformance.subjects.wire import Data
 from suanzi.truth import definitions
-from suanzi.validate.judge.bounds import Bound, by_definition
+from suanzi.truth.bounds import Bound
+from suanzi.validate.judge.bounds import by_definition
 from suanzi.validate.judge.filling import numbers_of
 from suanzi.validate.judge.findings import Finding
 
@@ -60,7 +61,7 @@ class Result:
     @property
     def truth(self) -> Array:
         """The exact answer."""
-        return self.bound.truth
+        return self.bound.value
 
     @property
     def inputs(self) -> dict[str, Array]:
@@ -213,7 +214,7 @@ def _scaled(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     good = np.isfinite(r.found) & np.isfinite(r.truth) & (np.abs(r.truth) > 0)
     if good.sum() < 4 or wrong.mean() < 0.9:
         return None
-    found, truth, allowed = r.found[good], r.truth[good], r.bound.allowed[good]
+    found, truth, allowed = r.found[good], r.truth[good], r.bound.error[good]
     with np.errstate(all="ignore"):
         ratio, share = found / truth, allowed / np.abs(truth)
         middle = float(np.median(ratio))
@@ -245,9 +246,9 @@ def _lower(r: Result, wrong: NDArray[np.bool_]) -> tuple[str, str] | None:
     if r.case.op not in definitions() or wrong.sum() < MANY or not mixed or turns < 0.25:
         return None
     with np.errstate(all="ignore"):
-        times = float(np.nanmax((np.abs(r.found - r.truth) / r.bound.allowed)[wrong]))
+        times = float(np.nanmax((np.abs(r.found - r.truth) / r.bound.error)[wrong]))
     for one in LOWER:
-        same = [b for b in one.bounds(r.case) if b.truth.shape == r.truth.shape]
+        same = [b for b in one.bounds(r.case) if b.value.shape == r.truth.shape]
         if same and same[0].accepts(r.found) and not same[0].accepts(np.zeros(r.found.shape)):
             return "JD401", (
                 f"{times:.3g} times the bound of the declared accumulation: behaves like "

@@ -26,6 +26,7 @@ from suanzi.conformance.subjects.wire import Data
 from suanzi.promote.registry import function
 from suanzi.tensors.make import tensor
 from suanzi.truth import definitions
+from suanzi.truth.bounds import Bound
 from suanzi.validate.criteria import Criterion
 from suanzi.validate.judge.arguments import (
     Request,
@@ -37,7 +38,7 @@ from suanzi.validate.judge.arguments import (
     request,
     without_defaults,
 )
-from suanzi.validate.judge.bounds import Bound, Property, numbers_as
+from suanzi.validate.judge.bounds import Property, numbers_as
 from suanzi.validate.judge.cases import Trial, spread, trials, unnoticed
 from suanzi.validate.judge.diagnosis import Result, diagnosed
 from suanzi.validate.judge.filling import dtype_of
@@ -350,7 +351,7 @@ def _share(bound: Bound, found: NDArray[np.float64]) -> float:
     """Return the largest error as a multiple of what is allowed."""
     off = bound.errors(found)
     with np.errstate(all="ignore"):
-        share = np.where(off == 0, 0.0, off / bound.allowed)
+        share = np.where(off == 0, 0.0, off / bound.error)
     return float(share[np.isfinite(share)].max(initial=0.0))
 
 

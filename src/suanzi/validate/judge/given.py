@@ -47,7 +47,8 @@ from suanzi.conformance.truth.signal import (
 from suanzi.promote.engine import answer
 from suanzi.promote.library import rule_set
 from suanzi.truth import definitions, plain_truths
-from suanzi.validate.judge.bounds import Bound, bounds, by_definition, requires_nothing
+from suanzi.truth.bounds import Bound
+from suanzi.validate.judge.bounds import bounds, by_definition, requires_nothing
 from suanzi.validate.judge.filling import numbers_of
 
 Arguments = Mapping[str, Any]

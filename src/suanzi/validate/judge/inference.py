@@ -19,7 +19,8 @@ from suanzi.conformance.model.case import Case
 from suanzi.conformance.model.numbers import NARROW
 from suanzi.conformance.subjects.wire import Data
 from suanzi.truth import definitions
-from suanzi.validate.judge.bounds import Bound, spacing_at
+from suanzi.truth.bounds import Bound
+from suanzi.validate.judge.bounds import spacing_at
 from suanzi.validate.judge.cases import Trial, chosen
 from suanzi.validate.judge.diagnosis import MANY, SUMS, Hypothesis, Result, numbers
 from suanzi.validate.judge.findings import Finding
@@ -108,7 +109,7 @@ def _grows(wrong: Sequence[CaseResult]) -> bool:
     for r in wrong:
         for bound, made in _pairs(r)[:1]:
             with np.errstate(all="ignore"):
-                off = np.abs(made - bound.truth) / np.abs(bound.truth)
+                off = np.abs(made - bound.value) / np.abs(bound.value)
             some = off[np.isfinite(off)]
             n = length_of(r.case)
             middle[n] = max(middle.get(n, 0.0), float(np.median(some)) if some.size else 0.0)
@@ -133,7 +134,7 @@ def _mixed(one: Hypothesis, wrong: Sequence[CaseResult]) -> bool:
             continue
         for bound, made in _pairs(r):
             with np.errstate(all="ignore"):
-                off = np.where(bound.wrong(made), (made - bound.truth) * np.sign(bound.truth), 0.0)
+                off = np.where(bound.wrong(made), (made - bound.value) * np.sign(bound.value), 0.0)
             rows = np.nan_to_num(off).sum(-1) if off.ndim > 1 else np.nan_to_num(off)
             signs.append(np.sign(rows[rows != 0]).reshape(-1))
     every = np.concatenate(signs)
@@ -154,15 +155,15 @@ def _explains(one: Hypothesis, wrong: Sequence[CaseResult]) -> bool:
             return False
         if one.sums == "float16" and any(_excess(b, m) > _LIKELY for b, m in pairs):
             return False
-        tells = tells or any(not b.accepts(np.zeros(b.shape)) for b, _ in pairs if b.truth.size)
+        tells = tells or any(not b.accepts(np.zeros(b.shape)) for b, _ in pairs if b.value.size)
     return tells
 
 
 def _excess(bound: Bound, made: NDArray[np.float64]) -> float:
     """Return the largest error as a share of its bound, both without the last rounding."""
-    last = spacing_at(bound.dtype, np.abs(bound.truth)) / 2
+    last = spacing_at(bound.dtype, np.abs(bound.value)) / 2
     with np.errstate(all="ignore"):
-        share = (bound.errors(made) - last) / (bound.allowed - last)
+        share = (bound.errors(made) - last) / (bound.error - last)
     return float(share[np.isfinite(share)].max(initial=0.0))
 
 

@@ -19,9 +19,10 @@ from suanzi.conformance.subjects.kernel_tensors import FRAMEWORKS_BY_NAME
 from suanzi.conformance.subjects.wire import Broken, Data
 from suanzi.promote.registry import function
 from suanzi.truth import definitions
+from suanzi.truth.bounds import Bound
 from suanzi.truth.standard import reason
 from suanzi.validate.judge.arguments import arithmetic_named, operator_key, parameters_of
-from suanzi.validate.judge.bounds import Bound, numbers_as
+from suanzi.validate.judge.bounds import numbers_as
 from suanzi.validate.judge.diagnosis import Result, diagnosed
 from suanzi.validate.judge.given import EXPECTED, Arguments, Due, due_of, has_truth, undecided
 

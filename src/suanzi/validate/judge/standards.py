@@ -15,8 +15,9 @@ from suanzi.conformance.model.numbers import FORMATS
 from suanzi.conformance.subjects.wire import Data
 from suanzi.standard import record
 from suanzi.truth import definitions
+from suanzi.truth.bounds import Array, Bound
 from suanzi.validate.criteria import Criterion, Ruling, accepts, criterion, every
-from suanzi.validate.judge.bounds import Array, Bound, by_definition
+from suanzi.validate.judge.bounds import by_definition
 from suanzi.validate.judge.filling import dtype_of, numbers_of
 
 
@@ -59,9 +60,7 @@ def _ruling(
         more: dict[str, Any] = {
             name: _MORE[name](case, bound, i) for name in one.needs(case.op) if name in _MORE
         }
-        given = bound.truth
-        if bound.free is not None:  # of which nothing is required
-            given = np.where(bound.free, found, given)
+        given = np.where(bound.free, found, bound.value)  # nothing is required of some
         said.append(accepts(one, found, given, dtype=bound.dtype, op=case.op, **more))
     return next((r for r in said if r.accepted is not True), said[0])
 
@@ -95,7 +94,7 @@ def _magnitude(case: Case, bound: Bound, which: int) -> Array | None:
         return None
     arguments = {name: _absolute(x) for name, x in case.arguments.items()}
     found = by_definition(case.op, case.dtype, arguments)
-    return None if found is None else found[which].truth
+    return None if found is None else found[which].value
 
 
 def _absolute(x: Any) -> Any:

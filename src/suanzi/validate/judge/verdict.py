@@ -11,6 +11,7 @@ from suanzi.base.lang import say
 from suanzi.base.text import wrap
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import Data
+from suanzi.truth.bounds import Bound
 from suanzi.validate.criteria import Ruling
 from suanzi.validate.judge.findings import Finding
 from suanzi.validate.judge.standards import Tally, tallies
@@ -29,7 +30,7 @@ class CaseResult:
     share: float | None = None
     """The largest error, as a multiple of its bound."""
     case: Case | None = field(default=None, repr=False, compare=False)
-    expected: Sequence[Any] = field(default=(), repr=False, compare=False)
+    expected: Sequence[Bound] = field(default=(), repr=False, compare=False)
     standards: Mapping[str, Ruling] = field(default_factory=dict, repr=False, compare=False)
     """What the criteria of others say of the same result, by name."""
     made: Sequence[Any] = field(default=(), repr=False, compare=False)
@@ -229,6 +230,6 @@ def _script(verdict: Verdict, failure: CaseResult, case: Case) -> str:
         call, note = f"torch.autograd.grad({call}, [{inputs[0]}], out_grad)", f"{note}, or use vjp"
     lines += [f"print({call})  {note}"]
     for one in failure.expected[:1]:
-        few = [f"{v:.9g}" for v in one.truth.reshape(-1)[:8]]
-        lines.append(f"# right: {', '.join(few)}{' ...' if one.truth.size > 8 else ''}")
+        few = [f"{v:.9g}" for v in one.value.reshape(-1)[:8]]
+        lines.append(f"# right: {', '.join(few)}{' ...' if one.value.size > 8 else ''}")
     return "\n".join(lines) + "\n"
