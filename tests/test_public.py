@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import pkgutil
 import re
+import types
 
 import pytest
 
@@ -64,6 +66,25 @@ def test_nothing_else_stands_at_the_top() -> None:
     assert top - {f"{name}.py" for name in public_paths()} <= {
         "__init__.py", "__main__.py", "_core.pyi", "py.typed", "__pycache__"
     }  # fmt: skip
+
+
+MODULES_SHOWN = {
+    "suanzi": {*public_paths(), "conformance", "port", "truth"},
+    "suanzi.nn": set(),
+    "suanzi.array_api": {"fft", "linalg"},
+}
+
+
+@pytest.mark.parametrize("name", MODULES_SHOWN)
+def test_dir_lists_what_is_public_and_no_other_modules(name: str) -> None:
+    module = importlib.import_module(name)
+    for info in pkgutil.iter_modules(module.__path__):  # an import makes each an attribute
+        if not info.name.startswith("_") and name != "suanzi":
+            importlib.import_module(f"{module.__name__}.{info.name}")
+    shown = dir(module)
+    modules = {n for n in shown if isinstance(getattr(module, n), types.ModuleType)}
+    assert modules <= MODULES_SHOWN[name]
+    assert set(module.__all__) <= set(shown)
 
 
 @pytest.mark.parametrize("title", PICKLED)

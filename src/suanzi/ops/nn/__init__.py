@@ -54,3 +54,7 @@ __all__ += experts.__all__
 __all__ += recurrent.__all__
 __all__ += delta.__all__
 __all__ += optimizers.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
