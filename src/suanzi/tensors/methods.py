@@ -26,7 +26,7 @@ from suanzi.promote.registry import namespace_function
 from suanzi.tensors.parts import copy
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from suanzi.tensors.tensor import Tensor
 
@@ -203,9 +203,12 @@ class Methods:
         """Set every element to a number, as ``x[...] = value``."""
         self[...] = value
 
-    def copy(self) -> Tensor:
+    def copy(self) -> Self:
         """Return a copy with memory of its own, in the same layout."""
-        return _like(copy(self), self)  # type: ignore[arg-type]
+        whole: Any = self
+        own: Any = copy(whole)
+        made: Self = _like(own, whole)
+        return made
 
     def to(self, where: Any) -> Any:
         """Return the tensor in a dtype or on a device; itself if it has it already.
@@ -223,10 +226,11 @@ class Methods:
 
     # ---- shapes ------------------------------------------------------------------------------
 
-    def flatten(self) -> Tensor:
+    def flatten(self) -> Self:
         """Return a copy of the elements along one axis, row by row."""
-        made = self.reshape(-1)
-        return made.copy() if made.storage == _core.storage(self) else made
+        rows: Any = self.reshape(-1)
+        made: Self = rows.copy() if rows.storage == _core.storage(self) else rows
+        return made
 
     def ravel(self) -> Tensor:
         """Return the elements along one axis, row by row; a view where there can be one."""

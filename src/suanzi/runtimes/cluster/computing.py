@@ -74,7 +74,7 @@ def computed_here(x: BlockTensor, options: Mapping[str, Any]) -> Tensor | None:
     """Return the elements; None where this process does not compute, or more is requested."""
     if options.keys() - {"scheduler"}:
         return None
-    schedule: Any = get_scheduler(scheduler=options.get("scheduler"), collections=[x])  # type: ignore[no-untyped-call, unused-ignore]
+    schedule: Any = get_scheduler(scheduler=options.get("scheduler"), collections=[x])
     if getattr(schedule, "__module__", None) not in _HERE:
         return None
     keys = x.__dask_keys__()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from graphlib import TopologicalSorter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dask.array.optimization import optimize as as_arrays
 from dask.blockwise import Blockwise, optimize_blockwise
@@ -19,10 +19,17 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from suanzi.tensors.tensor import Tensor
 
-try:
-    from dask._task_spec import Alias, DataNode, Task, TaskRef, _execute_subgraph
-except ImportError:  # an older Dask, which fuses by nesting
-    Alias = DataNode = Task = TaskRef = _execute_subgraph = None
+if TYPE_CHECKING:
+    Alias: Any
+    DataNode: Any
+    Task: Any
+    TaskRef: Any
+    _execute_subgraph: Any
+else:
+    try:
+        from dask._task_spec import Alias, DataNode, Task, TaskRef, _execute_subgraph
+    except ImportError:  # an older Dask, which fuses by nesting
+        Alias = DataNode = Task = TaskRef = _execute_subgraph = None
 
 Cache = dict[Any, Any]
 Programs = dict[int, "Program"]
@@ -34,7 +41,7 @@ def optimize(graph: Any, keys: Any, **options: Any) -> Any:
     asked = list(flatten(keys if isinstance(keys, list | set) else [keys]))
     if _execute_subgraph is not None and _is_plain(graph):
         return _of_blocks(graph, asked)
-    made = as_arrays(graph, keys, **options)  # type: ignore[no-untyped-call, unused-ignore]
+    made = as_arrays(graph, keys, **options)
     if _execute_subgraph is None or type(made) is not dict:
         return made
     known: Programs = {}
@@ -72,7 +79,7 @@ def _is_plain(graph: Any) -> bool:
 
 def _of_blocks(graph: Any, keys: list[Any]) -> dict[Any, Any]:
     """Return the tasks of a plain graph; a block that one task needs is part of that task."""
-    fused = optimize_blockwise(graph, keys=keys)  # type: ignore[no-untyped-call, unused-ignore]
+    fused = optimize_blockwise(graph, keys=keys)
     apart = set(keys)
     layers = {key[0] for key in keys if type(key) is tuple}
     if len(keys) != sum(len(fused.layers[name]) for name in layers if name in fused.layers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import dask
+from dask.base import compute
 
 from suanzi.runtimes.cluster.computing import with_clear_errors
 from suanzi.runtimes.cluster.moving import joined
@@ -22,7 +22,7 @@ def printed(x: BlockTensor) -> str:
     axes = shown_of(x.shape, options)
     runs = [_runs(axis) for axis in axes]
     pieces = [x[part] if part else x for part in product(*runs)]
-    found: Any = with_clear_errors(x.graph, lambda: dask.compute(*pieces))
+    found: Any = with_clear_errors(x.graph, lambda: compute(*pieces))
     cut = " x ".join(map(str, x.numblocks)) or "1"
     facts = [f"dtype={x.dtype}", *quantization(large_like(x)), f"blocks={cut}"]
     if x.size == 0:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import dask
+from dask.base import compute
 
 from suanzi import _core
 from suanzi.base.dtypes import DType, DTypeLike, float32, float64, int64, stored_dtype, uint8
@@ -179,7 +179,7 @@ def _ranges(op: Operator, name: str, x: BlockTensor, axis: int) -> tuple[list[fl
     ends = [
         registry.call("reduce", numbers, mode, axes) if axes else numbers for mode in ("MIN", "MAX")
     ]
-    found: Any = with_clear_errors(x.graph, lambda: dask.compute(*ends))
+    found: Any = with_clear_errors(x.graph, lambda: compute(*ends))
     lows, highs = ([float(n) for n in one.reshape(-1).tolist()] for one in found)
     if not all(map(math.isfinite, lows + highs)):
         raise quantized.without_range(op, name)

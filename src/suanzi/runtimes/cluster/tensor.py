@@ -27,6 +27,7 @@ from suanzi.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     import numpy as np
+    from typing_extensions import Self
 
     from suanzi.runtimes.cluster.quantization import Quantization
 
@@ -34,7 +35,7 @@ CLUSTER = Device(DeviceType.CLUSTER)
 """The device of every tensor of blocks: Dask says which machines it is."""
 
 
-class BlockTensor(Elsewhere, DaskMethodsMixin):  # type: ignore[misc]
+class BlockTensor(Elsewhere, DaskMethodsMixin):
     """Elements of one dtype in a shape, in blocks that a cluster holds and computes.
 
     Make one with ``sz.tensor(x, device="cluster")``, with any creation interface and that device,
@@ -100,7 +101,7 @@ class BlockTensor(Elsewhere, DaskMethodsMixin):  # type: ignore[misc]
     # ---- Dask's protocol of collections ----------------------------------------------------------
 
     __dask_optimize__ = staticmethod(optimize)
-    __dask_scheduler__ = staticmethod(threaded.get)
+    __dask_scheduler__: Any = staticmethod(threaded.get)
 
     def __dask_graph__(self) -> HighLevelGraph:
         return self.graph
@@ -130,7 +131,7 @@ class BlockTensor(Elsewhere, DaskMethodsMixin):  # type: ignore[misc]
 
         def compute() -> Tensor:
             here = computed_here(self, kwargs)
-            made: Tensor = super(BlockTensor, self).compute(**kwargs) if here is None else here
+            made: Tensor = DaskMethodsMixin.compute(self, **kwargs) if here is None else here
             return made
 
         return with_clear_errors(self.graph, compute)
@@ -141,7 +142,7 @@ class BlockTensor(Elsewhere, DaskMethodsMixin):  # type: ignore[misc]
         With a `distributed.Client` it returns at once, while they are computed.
         """
         made: BlockTensor = with_clear_errors(
-            self.graph, lambda: super(BlockTensor, self).persist(**kwargs)
+            self.graph, lambda: DaskMethodsMixin.persist(self, **kwargs)
         )
         return made
 
@@ -171,12 +172,12 @@ class BlockTensor(Elsewhere, DaskMethodsMixin):  # type: ignore[misc]
         """
         return ways.METHODS.reblock(self, size)
 
-    def flatten(self) -> BlockTensor:
+    def flatten(self) -> Self:
         """Return the elements along one axis, row by row."""
-        made: BlockTensor = self.reshape(-1)
+        made: Self = self.reshape(-1)
         return made
 
-    def copy(self) -> BlockTensor:
+    def copy(self) -> Self:
         """Return the tensor itself: its blocks never change."""
         return self
 

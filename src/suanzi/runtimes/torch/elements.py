@@ -184,7 +184,8 @@ def where_way(call: Call, condition: Any = None, x: Any = None, y: Any = None, *
         condition = torch.tensor(bool(condition), device=call.place)
     elif condition.dtype is not torch.bool:
         condition = cast(condition, call.dtypes["condition"], dtypes.bool)
-    made = torch.where(condition, *parts)
+    first, second = parts
+    made = torch.where(condition, first, second)
     return made if made.dtype is TORCH[dt] else made.view(TORCH[dt])
 
 

@@ -120,7 +120,8 @@ def attention(
     softcap: float | None, window: Any, sink: Lanes | None, masked_rows: str, align: str,
 ) -> Lanes:  # fmt: skip
     """Return softmax(scale q k^T) v over the keys that take part."""
-    if mask is softcap is window is sink is None and not causal and k.shape[-2]:
+    plain = all(x is None for x in (mask, softcap, window, sink))
+    if plain and not causal and k.shape[-2]:
         shared = q.dim() > 3 and q.shape[-3] != k.shape[-3]
         return torch.nn.functional.scaled_dot_product_attention(
             q, k, v, scale=scale, enable_gqa=shared

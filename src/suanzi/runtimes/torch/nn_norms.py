@@ -24,8 +24,9 @@ def _weighted(y: Lanes, weight: Lanes | None, bias: Lanes | None) -> Lanes:
 
 
 def _standard(x: Lanes, axes: Sequence[int], eps: float) -> Lanes:
-    d = x - x.mean(axes, keepdim=True)
-    return d / torch.sqrt((d * d).mean(axes, keepdim=True) + eps)
+    over = tuple(axes)
+    d = x - x.mean(over, keepdim=True)
+    return d / torch.sqrt((d * d).mean(over, keepdim=True) + eps)
 
 
 def _spread(weight: Lanes, x: Lanes) -> Lanes:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch.utils.dlpack import from_dlpack
 
 import suanzi.runtimes.torch  # which declares how operators run
 from suanzi.base.device import Device, register_device
@@ -73,7 +74,7 @@ class Provider:
 
     def from_dlpack(self, x: Any, device: Device) -> TorchTensor:
         """Return a tensor on the memory of another library's array, on its device."""
-        plain = torch.from_dlpack(x)
+        plain = from_dlpack(x)
         suanzi_dtype(plain)
         return TorchTensor(plain, device)
 

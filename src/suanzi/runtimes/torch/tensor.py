@@ -312,7 +312,7 @@ def fetched(x: torch.Tensor) -> Tensor:
             if not lacks_memory(error):
                 raise
             raise AllocFailed(f"to_host: not enough memory: {first_line(error)}.") from None
-        made.storage.memory[: x.nbytes] = memoryview(here.view(torch.uint8).numpy())
+        made.storage.memory[: x.nbytes] = here.view(torch.uint8).numpy().data
     return permuted(made, [order.index(axis) for axis in range(x.dim())])
 
 

@@ -30,7 +30,8 @@ def has_several() -> bool:
 def _quick_empty() -> Any:
     """Return what Inductor's programs allocate with, where PyTorch has it."""
     try:
-        return torch._C._dynamo.guards._empty_strided_cuda
+        guards: Any = torch._C._dynamo.guards
+        return guards._empty_strided_cuda
     except AttributeError:
         return None
 

@@ -317,7 +317,8 @@ def _memory(
 
 def _laid_out(x: torch.Tensor, axes: list[int]) -> tuple[torch.Tensor, list[int], list[int]] | None:
     """Return x with its axes in the order of memory, where `axes` are then, and the order."""
-    order = sorted(range(x.dim()), key=lambda a: (-x.stride(a), a))
+    strides = x.stride()
+    order = sorted(range(x.dim()), key=lambda a: (-strides[a], a))
     turned = x.permute(order)
     if not turned.is_contiguous():
         return None
