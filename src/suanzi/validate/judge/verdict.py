@@ -11,6 +11,7 @@ from suanzi.base.lang import say
 from suanzi.base.text import wrap
 from suanzi.conformance.model.case import Case
 from suanzi.conformance.subjects.wire import Data
+from suanzi.truth.bounds import Bound
 from suanzi.validate.criteria import Ruling
 from suanzi.validate.judge.findings import Finding
 from suanzi.validate.judge.standards import Tally, tallies
@@ -29,7 +30,7 @@ class CaseResult:
     share: float | None = None
     """The largest error, as a multiple of its bound."""
     case: Case | None = field(default=None, repr=False, compare=False)
-    expected: Sequence[Any] = field(default=(), repr=False, compare=False)
+    expected: Sequence[Bound] = field(default=(), repr=False, compare=False)
     standards: Mapping[str, Ruling] = field(default_factory=dict, repr=False, compare=False)
     """What the criteria of others say of the same result, by name."""
     made: Sequence[Any] = field(default=(), repr=False, compare=False)
