@@ -7,7 +7,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from mpmath.libmp import from_float, mpf_sum
+from mpmath.libmp import fone, from_float, mpf_add, mpf_div, mpf_exp, mpf_neg, mpf_sum
 from numpy.typing import NDArray
 
 
@@ -97,6 +97,49 @@ def sums(value: NDArray[Any]) -> NDArray[Any]:
     for i, row in enumerate(rows.tolist()):
         found[i] = mpmath.make_mpf(mpf_sum([x._mpf_ for x in row], mpmath.mp.prec))
     return found.reshape(value.shape[:-1])
+
+
+def multiplied(x: NDArray[Any], y: NDArray[Any]) -> Any:
+    """Return products of exact numbers, the same as mpmath's own, in less time.
+
+    >>> multiplied(np.array([mpmath.mpf(3), 2], object), np.array(mpmath.mpf(0.5)))
+    array([mpf('1.5'), mpf('1.0')], dtype=object)
+    """
+    real, new, bits = mpmath.mpf, object.__new__, mpmath.mp.prec
+
+    def product(a: Any, b: Any) -> Any:
+        if type(a) is not real or type(b) is not real:
+            return a * b
+        sign, mantissa, exponent, _ = a._mpf_
+        sign_b, by, exponent_b, _ = b._mpf_
+        if not mantissa or not by:  # zeros, infinities, NaN
+            return a * b
+        mantissa *= by  # of odd ones, it is odd
+        exponent += exponent_b
+        over = mantissa.bit_length() - bits
+        if over > 0:
+            top = mantissa >> (over - 1)  # the bits that remain, and one; others below are not 0
+            mantissa = (top >> 1) + (top & 1 and (over > 1 or top >> 1 & 1))
+            zeros = (mantissa & -mantissa).bit_length() - 1
+            mantissa >>= zeros
+            exponent += over + zeros
+        made = new(real)
+        made._mpf_ = sign ^ sign_b, mantissa, exponent, mantissa.bit_length()
+        return made
+
+    return np.frompyfunc(product, 2, 1)(x, y)
+
+
+def _logistic(x: Any) -> Any:
+    if type(x) is not mpmath.mpf:
+        return 1 / (1 + mpmath.exp(-x))
+    bits = mpmath.mp.prec
+    power = mpf_exp(mpf_neg(x._mpf_), bits, "n")
+    return mpmath.make_mpf(mpf_div(fone, mpf_add(fone, power, bits, "n"), bits, "n"))
+
+
+logistic = np.frompyfunc(_logistic, 1, 1), lambda x: 1 / (1 + np.exp(-x))
+"""1 / (1 + exp(-x)) of exact numbers, and of the machine's."""
 
 
 def _divided(a: Any, b: Any) -> Any:

@@ -171,7 +171,8 @@ class Tracked:
         y = tracked(other)
         with np.errstate(all="ignore"):
             passed = _product(self.size, y.error) + _product(y.size + y.error, self.error)
-        return _rounded(_numpy(np.multiply, self.value, y.value), passed)
+        product = kinds.multiplied if _now.exact else np.multiply
+        return _rounded(_numpy(product, self.value, y.value), passed)
 
     __rmul__ = __mul__
 
@@ -247,9 +248,7 @@ class Tracked:
         kept = [a for a in range(self.ndim) if a not in axes]
         order = [*kept, *axes]
         shape = (*(self.shape[a] for a in kept), math.prod(self.shape[a] for a in axes))
-        return Tracked(
-            self.value.transpose(order).reshape(shape), self.error.transpose(order).reshape(shape)
-        )
+        return self._moved(lambda x: x.transpose(order).reshape(shape))
 
     def _kept(self, made: Tracked, axis: int | Sequence[int] | None, keepdims: bool) -> Tracked:
         if not keepdims:
@@ -262,15 +261,21 @@ class Tracked:
 
     def reshape(self, *shape: int) -> Tracked:
         """The same elements in another shape."""
-        return Tracked(self.value.reshape(shape), self.error.reshape(shape))
+        return self._moved(lambda x: x.reshape(shape))
 
     def transpose(self, *axes: int) -> Tracked:
         """The axes in another order."""
-        return Tracked(self.value.transpose(axes), self.error.transpose(axes))
+        return self._moved(lambda x: x.transpose(axes))
 
     def __getitem__(self, index: Any) -> Tracked:
-        value, error = self.value[index], self.error[index]
-        return Tracked(np.asarray(value, dtype=self.value.dtype), np.asarray(error, np.float64))
+        return self._moved(lambda x: np.asarray(x[index], x.dtype))
+
+    def _moved(self, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Tracked:
+        """The elements at other positions; their floats, unless some of the complex are real."""
+        made = Tracked(move(self.value), move(self.error))
+        if self._plain is not None and self._plain.dtype == np.float64:
+            made._plain = move(self._plain)
+        return made
 
 
 def tracked(x: Any) -> Tracked:
@@ -431,9 +436,7 @@ def sigmoid(x: Any) -> Tracked:
 
     with np.errstate(all="ignore"):
         scaled = given.error + 2 * _now.unit * np.minimum(given.size, 1e4)
-
-    exact = np.frompyfunc(lambda v: 1 / (1 + mpmath.exp(-v)), 1, 1)
-    return _function(Tracked(given.value, scaled), exact, lambda v: 1 / (1 + np.exp(-v)), passed)
+    return _function(Tracked(given.value, scaled), *kinds.logistic, passed)
 
 
 def absolute(x: Any) -> Tracked:

@@ -301,7 +301,8 @@ def silu(x: Tracked) -> Tracked:
 @truth_of("nn:silu_bwd")
 def silu_bwd(out_grad: Tracked, x: Tracked) -> Tracked:
     """p (1 + x (1 - p))."""
-    return out_grad * _limits(x, sigmoid(x) * (1 + x * (1 - sigmoid(x))), 0, 1)
+    p = sigmoid(x)
+    return out_grad * _limits(x, p * (1 + x * (1 - p)), 0, 1)
 
 
 @truth_of("nn:quick_gelu")
@@ -314,7 +315,8 @@ def quick_gelu(x: Tracked) -> Tracked:
 def quick_gelu_bwd(out_grad: Tracked, x: Tracked) -> Tracked:
     """p (1 + 1.702 x (1 - p))."""
     z = _rounded(1.702) * x
-    return out_grad * _limits(x, sigmoid(z) * (1 + z * (1 - sigmoid(z))), 0, 1)
+    p = sigmoid(z)
+    return out_grad * _limits(x, p * (1 + z * (1 - p)), 0, 1)
 
 
 def _argument(x: Tracked) -> Tracked:

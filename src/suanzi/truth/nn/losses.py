@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -409,19 +410,16 @@ def ctc_loss_bwd(
         g = g / (max(len(label), 1) * len(examples)) if reduction == "mean" else g
         ahead = _paths(logs, label, blank)
         back = _paths(logs[::-1], label[::-1], blank)[::-1]
-        column = [tracked(np.zeros(classes)) for _ in range(times)]
+        column = tracked(np.zeros((times, classes)))
         if ahead:
             ends = ahead[-1][-2:] if label else ahead[-1]
             loss = -_log_sum(ends.reshape(1, -1), 1).reshape()
             spelled = _spelled(label, blank)
-            for t in range(len(ahead)):
-                # Both paths have the class of time t.
-                each = exp(ahead[t] + back[t][::-1] - logs[t][spelled] + loss)
-                parts = [each[np.flatnonzero(np.array(spelled) == c)].sum() for c in range(classes)]
-                found = concatenate([-(p * g).reshape(1) for p in parts])
-                is_infinite = zero_infinity and float(loss.value) == np.inf
-                column[t] = tracked(np.zeros(classes)) if is_infinite else found
-        columns.append(concatenate([c.reshape(1, 1, classes) for c in column]))
+            both = _rows(ahead) + _rows(back)[:, ::-1]  # each has the class of its time
+            found = -(_by_class(exp(both - logs[:, spelled] + loss), spelled, classes) * g)
+            if not (zero_infinity and float(loss.value) == np.inf):
+                column = concatenate([found, column[len(ahead) :]])
+        columns.append(column.reshape(times, 1, classes))
     return concatenate(columns, 1).reshape(*log_probs.shape)
 
 
@@ -437,6 +435,19 @@ def _examples(
         logs = log_probs if log_probs.ndim == 2 else log_probs[:, n]
         found.append((logs[: int(time)], [int(c) for c in row]))
     return found
+
+
+def _rows(parts: list[Tracked]) -> Tracked:
+    return concatenate([part.reshape(1, -1) for part in parts])
+
+
+def _by_class(x: Tracked, spelled: list[int], classes: int) -> Tracked:
+    """The sums over the positions of each class; classes with as many positions go together."""
+    at = [np.flatnonzero(np.array(spelled) == c) for c in range(classes)]
+    order, parts = np.argsort([len(found) for found in at], kind="stable"), []
+    for _, some in groupby(order, key=lambda c: len(at[c])):
+        parts.append(x[:, np.array([at[c] for c in some], np.intp)].sum(-1))
+    return concatenate(parts, 1)[:, np.argsort(order)]
 
 
 def _spelled(label: list[int], blank: int) -> list[int]:

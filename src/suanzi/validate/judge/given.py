@@ -46,6 +46,7 @@ from suanzi.conformance.truth.signal import (
 )
 from suanzi.promote.engine import answer
 from suanzi.promote.library import rule_set
+from suanzi.standard import record
 from suanzi.truth import definitions, plain_truths
 from suanzi.truth.bounds import Bound
 from suanzi.validate.judge.bounds import bounds, by_definition, requires_nothing
@@ -66,7 +67,8 @@ def due_of(key: str, arguments: Arguments, accumulate: str | None = None) -> lis
     """Return what may be due of a call, one of which must be met.
 
     There are several where floats of different dtypes meet: the result has the dtype that they are
-    promoted to, or that of the first one.
+    promoted to, or that of the first one. So there are where an operand is a number of Python that
+    a narrow dtype does not have: kernels convert it to that dtype, or to float32.
     """
     if key in _PLAIN:
         return [[_PLAIN[key](arguments)]]
@@ -77,8 +79,39 @@ def due_of(key: str, arguments: Arguments, accumulate: str | None = None) -> lis
         return [made]
     found: list[Due] = []
     for dtype in result_dtypes(arguments):
-        found.append(by_definition(key, dtype, arguments, accumulate))
+        for given in with_numbers(key, arguments, dtype):
+            found.append(by_definition(key, dtype, given, accumulate))
     return found
+
+
+def with_numbers(key: str, arguments: Arguments, dtype: str) -> list[Arguments]:
+    """Return a call as kernels may have it: operands that are numbers become tensors of floats.
+
+    Integers next to integers stay; so do parameters that are no operands by the record, as eps.
+
+    >>> [a["y"].dtype for a in with_numbers("add", {"y": 0.6}, "float16")]
+    ['float16', 'float32']
+    >>> [a["y"].dtype for a in with_numbers("add", {"y": 0.5}, "float16")]
+    ['float16']
+    """
+    part, facts = PARTS.get(dtype, dtype), record(key)
+    kinds = (int, float, complex) if part in FORMATS else (float, complex)
+    names = [n for n in facts.operands if type(arguments.get(n)) in kinds] if facts else []
+    own = part if part in FORMATS else "float32"  # floats of integers
+    found: dict[str, Arguments] = {}
+    for form in (own, "float64" if own == "float64" else "float32"):
+        made = {n: _as_tensor(arguments[n], form) for n in names}
+        numbers = repr([numbers_of(x).item() for x in made.values()])
+        found.setdefault(numbers, {**arguments, **made})
+    return [*found.values()]
+
+
+def _as_tensor(x: complex, dtype: str) -> Data:
+    """Return a number as a tensor without axes, rounded to a dtype of floats."""
+    if not isinstance(x, complex):
+        return tensor(dtype, [real(x)], ())
+    first, second = (rounded(FORMATS[dtype], real(one)) for one in (x.real, x.imag))
+    return tensor("complex128" if dtype == "float64" else "complex64", [(first, second)], ())
 
 
 def result_dtypes(arguments: Arguments) -> list[str]:

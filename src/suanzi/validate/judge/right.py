@@ -86,10 +86,14 @@ def _arguments(op: str, key: str, inputs: Any, params: Mapping[str, Any]) -> dic
         raise InvalidArgument(
             f"assert_right: {op} got {twice[0]!r} twice: among the inputs, and by its name."
         )
-    first = known[0] if known and key in definitions() else ""
-    return {
-        name: _argument(op, name, x, name == first) for name, x in (found | dict(params)).items()
-    }
+    every = found | dict(params)
+    # A number has the dtype of the tensors next to it; alone, it is a tensor itself.
+    alone = key in definitions() and not any(
+        _is_tensor(one)
+        for x in every.values()
+        for one in (x if isinstance(x, list | tuple) else [x])
+    )
+    return {name: _argument(op, name, x, alone and name == known[0]) for name, x in every.items()}
 
 
 def _parameters(key: str) -> list[str]:
