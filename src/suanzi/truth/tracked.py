@@ -28,7 +28,7 @@ import numpy as np
 from mpmath.libmp import fone, mpf_add, mpf_log
 from numpy.typing import NDArray
 
-from suanzi.truth import kinds
+from suanzi.truth import machine_numbers
 from suanzi.truth.axes import axes_of
 
 __all__ = ["Arithmetic", "Tracked", "absolute", "arithmetic", "concatenate", "conj", "cos",
@@ -138,16 +138,16 @@ class Tracked:
     def plain(self) -> NDArray[Any]:
         """The numbers as float64, or as complex128; of exact ones, that is found once."""
         if self.value.dtype != object:
-            return kinds.plain(self.value)
+            return machine_numbers.plain(self.value)
         if self._plain is None:
-            self._plain = kinds.plain(self.value)
+            self._plain = machine_numbers.plain(self.value)
         return self._plain.copy()
 
     @property
     def is_complex(self) -> bool:
         """Whether they are complex numbers: an error is that of the whole number."""
         known = self.value if self._plain is None else self._plain
-        return kinds.is_complex(known)
+        return machine_numbers.is_complex(known)
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class Tracked:
         y = tracked(other)
         value = _quotient(self.value, y.value)
         with np.errstate(all="ignore"):
-            size = kinds.magnitude(value)
+            size = machine_numbers.magnitude(value)
             certain = y.size - y.error
             passed = (self.error + _product(size, y.error)) / certain
             passed = np.where(self.error + y.error == 0, 0.0, passed)
@@ -284,7 +284,7 @@ def tracked(x: Any) -> Tracked:
         return x
     value = kinds.kept(x, _now.exact)
     if _now.exact and value.size:
-        value = _numpy(kinds.exactly, value)
+        value = _numpy(machine_numbers.exactly, value)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
         return Tracked(value, np.zeros(value.shape))
     size = np.abs(x.astype(np.float64))
