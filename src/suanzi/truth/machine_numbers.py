@@ -161,6 +161,11 @@ def varied(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(2 * different >= sizes.shape[-1])
 
 
+def larger(a: Any, b: Any) -> Any:
+    """Return the larger of two numbers, the first one if it is NaN."""
+    return a if a != a or a >= b else b
+
+
 def larger_or_nan(a: Any, b: Any) -> Any:
     """Return the larger of two numbers of any precision, or NaN if one is.
 

@@ -171,7 +171,7 @@ class Tracked:
         y = tracked(other)
         with np.errstate(all="ignore"):
             passed = _product(self.size, y.error) + _product(y.size + y.error, self.error)
-        product = kinds.multiplied if _now.exact else np.multiply
+        product = machine_numbers.multiplied if _now.exact else np.multiply
         return _rounded(_numpy(product, self.value, y.value), passed)
 
     __rmul__ = __mul__
@@ -215,14 +215,14 @@ class Tracked:
         n = x.value.shape[-1]
         unit, largest = _now.sums or (_now.unit, _now.largest)
         with np.errstate(all="ignore"):
-            value = _numpy(kinds.sums, x.value)
+            value = _numpy(machine_numbers.sums, x.value)
             sizes = x.size
             proven = max(n - 1 + 2 * (_now.sums is not None), 0) * (sizes + x.error).sum(-1)
             partial = np.abs(np.cumsum(x.plain, -1)).max(-1, initial=0.0)
             spread = 2 * np.sqrt((sizes * sizes).sum(-1))
             likely = _SIGMAS * math.sqrt(n) * np.maximum(partial, spread)
             stops = _now.sums is not None and n * unit > 0.5
-            likely = np.where(kinds.varied(sizes) & (not stops), likely, proven)
+            likely = np.where(machine_numbers.varied(sizes) & (not stops), likely, proven)
             rounding = np.where(np.isfinite(proven), np.fmin(proven, likely), 0.0)
             error = x.error.sum(-1) + unit * rounding
             # A partial sum may overflow where the sum does not.
@@ -237,7 +237,7 @@ class Tracked:
     def max(self, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tracked:
         """The largest; NaN if there is one."""
         x = self._along(axis)
-        larger = np.frompyfunc(_larger, 2, 1) if _now.exact else np.maximum
+        larger = np.frompyfunc(machine_numbers.larger, 2, 1) if _now.exact else np.maximum
         start = -mpmath.inf if _now.exact else -math.inf
         made = _numpy(larger.reduce, x.value, axis=-1, initial=start)
         return self._kept(Tracked(made, x.error.max(-1, initial=0.0)), axis, keepdims)
@@ -282,7 +282,7 @@ def tracked(x: Any) -> Tracked:
     """Return numbers as exact operands; whole ones that floats do not have are rounded to them."""
     if isinstance(x, Tracked):
         return x
-    value = kinds.kept(x, _now.exact)
+    value = machine_numbers.kept(x, _now.exact)
     if _now.exact and value.size:
         value = _numpy(machine_numbers.exactly, value)
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu":
@@ -293,7 +293,7 @@ def tracked(x: Any) -> Tracked:
 
 def _numpy(function: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
     with np.errstate(all="ignore"):
-        return kinds.kept(function(*args, **kwargs), _now.exact)
+        return machine_numbers.kept(function(*args, **kwargs), _now.exact)
 
 
 def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -303,11 +303,7 @@ def _product(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _quotient(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    return _numpy(kinds.divided if _now.exact else np.divide, a, b)
-
-
-def _larger(a: Any, b: Any) -> Any:
-    return a if a != a or a >= b else b
+    return _numpy(machine_numbers.divided if _now.exact else np.divide, a, b)
 
 
 def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
@@ -318,12 +314,12 @@ def _rounded(value: NDArray[Any], passed: Any, units: float = 1.0) -> Tracked:
         units *= 3 if is_complex else 1  # 2 sqrt(2) of a product
         error = passed + units * _now.unit * (size + passed)
         small = size < 16 * _now.tiny
-        small = small & ~kinds.is_zero(value) if small.any() else small
+        small = small & ~machine_numbers.is_zero(value) if small.any() else small
         error = np.where(small, error + _now.tiny, error)
         error = np.where(size + passed > _now.largest, np.inf, error)
     # Of infinities and NaN, no error is known nor needed: they are compared as they are.
     # Of complex ones with such a part nothing is required: libraries differ.
-    finite = kinds.is_finite(value, size)
+    finite = machine_numbers.is_finite(value, size)
     made.error = np.where(finite, error, np.inf if is_complex else 0.0)
     return made
 
@@ -436,7 +432,7 @@ def sigmoid(x: Any) -> Tracked:
 
     with np.errstate(all="ignore"):
         scaled = given.error + 2 * _now.unit * np.minimum(given.size, 1e4)
-    return _function(Tracked(given.value, scaled), *kinds.logistic, passed)
+    return _function(Tracked(given.value, scaled), *machine_numbers.logistic, passed)
 
 
 def absolute(x: Any) -> Tracked:
@@ -463,7 +459,7 @@ def where(condition: Any, x: Any, y: Any) -> Tracked:
 def maximum(x: Any, y: Any) -> Tracked:
     """The larger of two; NaN if one is."""
     a, b = tracked(x), tracked(y)
-    larger = np.frompyfunc(kinds.larger_or_nan, 2, 1) if _now.exact else np.maximum
+    larger = np.frompyfunc(machine_numbers.larger_or_nan, 2, 1) if _now.exact else np.maximum
     value = _numpy(larger, a.value, b.value)
     of_a, of_b = np.broadcast_arrays(a.error, b.error)
     with np.errstate(all="ignore"):  # the one that is larger for certain passes on its own error
