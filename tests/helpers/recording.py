@@ -1,6 +1,6 @@
 """Which tests ran, each set of parameters by itself: `pytest --record FILE`.
 
-tools/ran_nowhere.py reads it. One test loops over several sets of parameters (tests/conftest.py),
+tools/ran_nowhere.py reads it. One test loops over several sets of parameters (helpers/looping.py),
 and passes where one of them does: here each has its own outcome, by the name that `--apart` gives.
 """
 

@@ -143,3 +143,11 @@ def test_a_hook_that_differs_is_left(tmp_path: Path) -> None:
     path = tmp_path / "test_a.py"
     path.write_text("import os\n")
     assert rewrite([path], Other()) == []
+
+
+def test_every_slow_file_of_the_settings_exists(pytestconfig: pytest.Config) -> None:
+    plugins = pytestconfig.pluginmanager.get_plugins()
+    (settings,) = [x for x in plugins if getattr(x, "__file__", "") == str(TESTS / "conftest.py")]
+    for folder, names in settings.SLOW.items():
+        for name in names.split():
+            assert (TESTS / folder / f"test_{name}.py").is_file(), f"{folder}/{name}"
