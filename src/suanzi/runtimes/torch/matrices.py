@@ -57,8 +57,8 @@ def _setting(name: str, read: Any, change: Any) -> tuple[Any, Any]:
     if read is None or change is None:
         public: Any = torch.backends.cuda.matmul
 
-        def change(allowed: bool) -> None:
-            setattr(public, name, allowed)
+        def change(*values: bool) -> None:
+            setattr(public, name, values if len(values) > 1 else values[0])
 
         return lambda: getattr(public, name), change
     return read, change
