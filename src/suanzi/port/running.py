@@ -28,7 +28,7 @@ from suanzi.promote.live import NotInstalled
 from suanzi.promote.rules import RuleSet
 from suanzi.recording import recorders
 from suanzi.recording.calls import Calls, from_records, read_processes
-from suanzi.recording.recorders import processes
+from suanzi.recording.recorders import private_parts, processes
 from suanzi.recording.recorders.values import MODES
 
 _NOT_INSTALLED = 3
@@ -169,7 +169,10 @@ def trace(
     recorder_file = _load(framework)
     records: list[dict[str, Any]] = [recorder_file.header()]
     options = {**processes.DEFAULTS, "values": check_values(values)}
-    recorder = recorder_file.make_recorder(records.append, options)
+    try:
+        recorder = recorder_file.make_recorder(records.append, options)
+    except private_parts.Lacking as error:
+        raise NotInstalled(f"port.trace: {error}") from None
     report, raised = Report(), None
     try:
         with recorder:

@@ -19,12 +19,14 @@ import sys
 import traceback
 
 try:
+    from . import private_parts
     from .appending import Appended
 except ImportError:  # as a script, where suanzi need not be
+    import private_parts
     from appending import Appended
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NOT_INSTALLED = 3
+NOT_INSTALLED, LACKING = 3, 4
 FILE = "SUANZI_PORT_CALLS"
 FRAMEWORK = "SUANZI_PORT_FRAMEWORK"
 OPTIONS = "SUANZI_PORT_OPTIONS"
@@ -128,9 +130,12 @@ def start_in_child(framework):
     finally:
         sys.path.remove(HERE)
     path = "{}.{}".format(os.environ[FILE], os.getpid())
-    recorder, file = start(
-        framework, module.make_recorder, module.header, path, replay=None, hashes=False
-    )
+    try:
+        recorder, file = start(
+            framework, module.make_recorder, module.header, path, replay=None, hashes=False
+        )
+    except private_parts.Lacking:  # the process that starts this one says so
+        return
     file.root = os.environ[FILE]
     recorder.__enter__()
     atexit.register(file.end, recorder)
@@ -171,7 +176,11 @@ def run(framework, make_recorder, header, path, program, arguments):
     else:
         sys.path[0] = os.path.dirname(os.path.abspath(program))
     sys.argv = [program, *arguments]
-    recorder, file = start(framework, make_recorder, header, path)
+    try:
+        recorder, file = start(framework, make_recorder, header, path)
+    except private_parts.Lacking as error:
+        sys.stderr.write("suanzi port: {}\n".format(error))
+        return LACKING
     file.open()
     raised = None
     try:

@@ -9,14 +9,20 @@ import sys
 import threading
 
 try:
-    from . import inputs, processes, recording, values
+    from . import inputs, private_parts, processes, recording, values
 except ImportError:  # as a script, where suanzi need not be
     import inputs
+    import private_parts
     import processes
     import recording
     import values
 
 
+_NEEDED = (
+    "torch.utils._python_dispatch.TorchDispatchMode", "torch._C.DisableTorchFunction",
+    "torch._C.ScriptFunction", "torch._C.ScriptMethod", "torch._C._get_tracing_state",
+    "torch.ops.aten.add.Tensor._schema", "torch.Tensor._version",
+)  # fmt: skip
 _NO_NUMBER = ("_local_scalar_dense", "_to_copy", "clone", "detach", "eq", "expand", "view")
 
 
@@ -32,6 +38,8 @@ def make_recorder(write, options):
     where torch is not installed.
     """
     import torch
+
+    private_parts.need(*_NEEDED)
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -5,6 +5,11 @@ first, 4th, 16th, 64th time: a loop soon costs nothing. Nothing is drawn at rand
 two runs measure the same. Nothing here imports suanzi or a framework.
 """
 
+try:
+    from . import private_parts
+except ImportError:  # as a script, where suanzi need not be
+    import private_parts
+
 MODES = ("none", "sampled", "all")
 ELEMENTS = 1 << 16
 """Elements of a tensor that are looked at, evenly spaced, unless all values are asked for."""
@@ -105,8 +110,9 @@ def of_torch(mode):
     exactly = frozenset([torch.Tensor, torch.nn.Parameter])
     floats = frozenset([torch.float32, torch.float64, torch.bfloat16, torch.float16])
     integers = frozenset([torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
-    functorch = getattr(torch._C, "_functorch", None)
-    is_wrapped = getattr(functorch, "is_functorch_wrapped_tensor", lambda x: False)
+    private_parts.take("torch._C._len_torch_dispatch_stack")  # a warning where it is missing
+    is_wrapped = private_parts.take("torch._C._functorch.is_functorch_wrapped_tensor")
+    is_wrapped = is_wrapped or (lambda x: False)
     functions = torch._C.DisableTorchFunction
 
     def may_look():

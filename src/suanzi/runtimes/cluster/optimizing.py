@@ -10,26 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dask.array.optimization import optimize as as_arrays
 from dask.blockwise import Blockwise, optimize_blockwise
 from dask.core import flatten
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
+from suanzi.recording.recorders import private_parts
 from suanzi.tensors.tensor import Tensor
 
-if TYPE_CHECKING:
-    Alias: Any
-    DataNode: Any
-    Task: Any
-    TaskRef: Any
-    _execute_subgraph: Any
-else:
-    try:
-        from dask._task_spec import Alias, DataNode, Task, TaskRef, _execute_subgraph
-    except ImportError:  # an older Dask, which fuses by nesting
-        Alias = DataNode = Task = TaskRef = _execute_subgraph = None
+_names = ("Alias", "DataNode", "Task", "TaskRef", "_execute_subgraph")
+_parts: list[Any] = [private_parts.take(f"dask._task_spec.{name}") for name in _names]
+if None in _parts:  # an older Dask, which fuses by nesting
+    _parts = [None] * len(_names)
+Alias, DataNode, Task, TaskRef, _execute_subgraph = _parts
 
 Cache = dict[Any, Any]
 Programs = dict[int, "Program"]

@@ -10,6 +10,11 @@ from functools import cache
 import torch
 
 from suanzi.base.status import InvalidArgument
+from suanzi.recording.recorders import private_parts
+
+_PARTS = (
+    "triton.compiler.ASTSource", "triton.compiler.compile", "triton.runtime.jit.JITFunction",
+)  # fmt: skip
 
 
 @cache
@@ -24,6 +29,8 @@ def usable(kind: str) -> bool:
     if chosen == "0" or importlib.util.find_spec("triton") is None:
         return False
     if os.environ.get("TRITON_INTERPRET") != "1" and not _is_nvidia(kind):
+        return False
+    if None in [private_parts.take(name) for name in _PARTS]:
         return False
     importlib.import_module("suanzi.runtimes.torch.triton")
     return True

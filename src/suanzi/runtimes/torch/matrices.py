@@ -12,6 +12,7 @@ from suanzi.base import dtypes
 from suanzi.base.dtypes import DType
 from suanzi.base.status import InvalidArgument
 from suanzi.ops.linear_algebra_products import dtype_of
+from suanzi.recording.recorders import private_parts
 from suanzi.runtimes.torch import deferred_errors
 from suanzi.runtimes.torch.casts import cast
 from suanzi.runtimes.torch.copying import moved as moved_by
@@ -51,13 +52,30 @@ def by_parts(multiply: Callable[..., torch.Tensor], x: torch.Tensor, y: torch.Te
 _TENSOR_CORES = (dtypes.float16, dtypes.bfloat16)
 
 
-def _setting(kind: str) -> tuple[Any, Any]:
-    """Return what reads and sets `allow_..._reduced_precision_reduction` of PyTorch."""
-    name = f"cublas_allow_{kind}_reduced_precision_reduction"
-    return getattr(torch._C, f"_get_{name}"), getattr(torch._C, f"_set_{name}")
+def _setting(name: str, read: Any, change: Any) -> tuple[Any, Any]:
+    """Return what reads and sets a setting of PyTorch; by its public name, if that is all."""
+    if read is None or change is None:
+        public: Any = torch.backends.cuda.matmul
+
+        def change(*values: bool) -> None:
+            setattr(public, name, values if len(values) > 1 else values[0])
+
+        return lambda: getattr(public, name), change
+    return read, change
 
 
-_REDUCED = {torch.float16: _setting("fp16"), torch.bfloat16: _setting("bf16")}
+_REDUCED = {
+    torch.float16: _setting(
+        "allow_fp16_reduced_precision_reduction",
+        private_parts.take("torch._C._get_cublas_allow_fp16_reduced_precision_reduction"),
+        private_parts.take("torch._C._set_cublas_allow_fp16_reduced_precision_reduction"),
+    ),
+    torch.bfloat16: _setting(
+        "allow_bf16_reduced_precision_reduction",
+        private_parts.take("torch._C._get_cublas_allow_bf16_reduced_precision_reduction"),
+        private_parts.take("torch._C._set_cublas_allow_bf16_reduced_precision_reduction"),
+    ),
+}
 
 
 def _narrow(function: Callable[..., torch.Tensor], *operands: torch.Tensor) -> torch.Tensor:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from suanzi.recording.recorders import private_parts
 from suanzi.validate.blame.capturing import Captures, replayed
 from suanzi.validate.blame.locations import Places
 from suanzi.validate.blame.report import Report
@@ -98,11 +99,12 @@ class Hooks:
 
     def _follow_kernels(self) -> None:
         """Note which kernels of Triton are launched, once it was imported."""
-        jit = sys.modules.get("triton.runtime.jit")
-        kernel = getattr(jit, "JITFunction", None)
-        if kernel is None or self.follows_kernels:
+        if self.follows_kernels or "triton.runtime" not in sys.modules:
             return
         self.follows_kernels = True
+        kernel = private_parts.take("triton.runtime.jit.JITFunction")
+        if kernel is None:
+            return
 
         def watched(original: Any) -> Any:
             def run(kernel: Any, *args: Any, **kwargs: Any) -> Any:

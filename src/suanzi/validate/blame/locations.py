@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
-from suanzi.recording.recorders import recording
+from suanzi.recording.recorders import private_parts, recording
 
 _installed: Any = recording.is_installed
 _layer_path: Any = recording.layer_path
@@ -112,8 +112,8 @@ class Gradients:
     """The lines of calls by the numbers of their nodes in the graph of gradients."""
 
     def __init__(self, torch: Any) -> None:
-        self.next: Any = getattr(torch.autograd, "_get_sequence_nr", None)
-        self.node: Any = getattr(torch._C, "_current_autograd_node", None)
+        self.next: Any = private_parts.take("torch.autograd._get_sequence_nr")
+        self.node: Any = private_parts.take("torch._C._current_autograd_node")
         self.known: dict[int, Place] = {}
 
     def current(self) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from suanzi.promote.live import NotInstalled
+from suanzi.recording.recorders import private_parts
 from suanzi.validate.blame.host import Host, host
 from suanzi.validate.blame.observing import Adapted, Observer
 from suanzi.validate.blame.options import Options
@@ -56,13 +57,11 @@ class Jax(Observer):
         report.framework = f"jax {self.jax.__version__}"
 
     def _hook(self) -> None:
-        core: Any = importlib.import_module("jax._src.core")
-        trace = getattr(core, "EvalTrace", None)
-        if trace is None:
-            raise NotInstalled(
-                f"blame: jax {self.jax.__version__} evaluates primitives in another way than "
-                "versions from 0.4.36 on, and cannot be watched."
-            )
+        try:
+            private_parts.need("jax._src.core.EvalTrace.process_primitive")
+        except private_parts.Lacking as error:
+            raise NotInstalled(f"blame: {error}") from None
+        trace: Any = importlib.import_module("jax._src.core").EvalTrace
         original = trace.process_primitive
 
         def process_primitive(

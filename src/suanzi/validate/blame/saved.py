@@ -23,6 +23,7 @@ from suanzi.validate.blame.operators import Operator
 from suanzi.validate.blame.report import Report, Site
 from suanzi.validate.blame.rules import pieces
 from suanzi.validate.blame.sampling import Call, Unjudged, name_of
+from suanzi.validate.blame.tensors import dispatch_of
 
 FORMAT = "suanzi-blame-call/1"
 _RESULT = "result"
@@ -120,7 +121,7 @@ def _first_line(error: BaseException) -> str:
 def _made(
     torch: Any, path: Any, func: Any, given: dict[str, Any], about: Mapping[str, str]
 ) -> Report:
-    operator = Operator(torch, func)
+    dispatch, operator = dispatch_of(torch), Operator(torch, func)
     if not operator.rule:
         raise InvalidArgument(f"blame: {operator.title} has no truth here.")
     before = {n: copied(torch, given[n]) for n in operator.written if given.get(n) is not None}
@@ -139,7 +140,6 @@ def _made(
     report = Report(f"torch {torch.__version__}", 1, [site])
     after = {n: given[n] for n in before}
     found: list[Judged] = []
-    dispatch = importlib.import_module("torch.utils._python_dispatch")
     try:
         with dispatch._disable_current_modes():  # which may stand for the kernels of others
             for seed in range(_SAMPLES):

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from suanzi.promote.live import NotInstalled
+from suanzi.recording.recorders import private_parts
 from suanzi.validate.blame.sampling import Unjudged
 
 TRACING = "torch._subclasses."
@@ -14,6 +16,25 @@ _KEYS = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "mps": "MPS", "meta": "Meta
 """What the dispatcher calls devices."""
 _PART = 1 << 20
 """Elements that are looked at together, so that memory for few of them is needed."""
+
+
+def dispatch_of(torch: Any) -> Any:
+    """Return PyTorch's module of modes; raise where it has not all that blame uses.
+
+    Of what is missing besides, there is a warning, once.
+    """
+    try:
+        private_parts.need(
+            "torch.utils._python_dispatch.TorchDispatchMode",
+            "torch.utils._python_dispatch._disable_current_modes",
+            "torch.utils._python_dispatch._get_current_dispatch_mode",
+            "torch.ops.aten.add.Tensor._schema",
+        )
+    except private_parts.Lacking as error:
+        raise NotInstalled(f"blame: {error}") from None
+    private_parts.take("torch._C._len_torch_dispatch_stack")
+    private_parts.take("torch._C._dispatch_has_kernel_for_dispatch_key")
+    return torch.utils._python_dispatch
 
 
 @contextmanager

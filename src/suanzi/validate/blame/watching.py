@@ -36,6 +36,7 @@ from suanzi.validate.blame.saved import complete, copied, save_call
 from suanzi.validate.blame.tensors import (
     TRACING,
     check_kinds,
+    dispatch_of,
     is_finite,
     key_of,
     listed,
@@ -61,7 +62,7 @@ class Watcher(Hooks):
         if importlib.util.find_spec("torch") is None:
             raise NotInstalled("blame: torch is not installed here.")
         self.torch: Any = importlib.import_module("torch")
-        self.dispatch: Any = importlib.import_module("torch.utils._python_dispatch")
+        self.dispatch: Any = dispatch_of(self.torch)
         self.options, self.report = options, report
         report.framework = f"torch {self.torch.__version__}"
         self.earlier = None if options.against is None else read_run(options.against)

@@ -11,13 +11,21 @@ import torch
 
 from suanzi import _core
 from suanzi.base.status import InternalError
+from suanzi.recording.recorders import private_parts
 
 _MAX_DYNAMIC_SHARED = 8
 _PLAIN_SHARED = 48 * 1024
 _INVALID_CONTEXT = 201
 _NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
 _FORMATS = {"u64": "Q", "fp32": "f", "fp64": "d"}
-stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+
+def _stream(device: int) -> int:
+    return int(torch.cuda.current_stream(device).cuda_stream)
+
+
+_EXPECTED = torch.backends.cuda.is_built()
+stream: Any = private_parts.take("torch._C._cuda_getCurrentRawStream", _EXPECTED) or _stream
 """Returns the address of PyTorch's current stream on a device."""
 
 
@@ -27,16 +35,8 @@ def has_several() -> bool:
     return torch.cuda.device_count() > 1
 
 
-def _quick_empty() -> Any:
-    """Return what Inductor's programs allocate with, where PyTorch has it."""
-    try:
-        guards: Any = torch._C._dynamo.guards
-        return guards._empty_strided_cuda
-    except AttributeError:
-        return None
-
-
-quick_empty = _quick_empty()
+quick_empty: Any = private_parts.take("torch._C._dynamo.guards._empty_strided_cuda", _EXPECTED)
+"""What Inductor's programs allocate with."""
 
 
 def is_quick(place: torch.device) -> bool:
