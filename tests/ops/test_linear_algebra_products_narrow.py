@@ -129,3 +129,18 @@ def test_bytes(shape: tuple[int, int, int], dtype: str, how: str, level: str) ->
         a, b = laid(x, how), laid(y, other)
         assert np.array_equal((a @ b).numpy(), exact.astype(dtype))
         assert np.array_equal(sz.matmul(a, b, dtype=sz.int32).numpy(), exact.astype("i4"))
+
+
+@pytest.mark.parametrize("whole", ["int8", "uint8", "int16", "uint16", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_floats_that_become_integers_are_converted_as_by_cast(whole: str, dtype: str) -> None:
+    """To the nearest end of the product's dtype: the one that is summed in may be another."""
+    values = [-3.0, -0.5, 1000.0, 1e5, np.inf, -np.inf, np.nan, 2.5]
+    for shape, other in (((8,), (8,)), ((1, 8), (8, 1)), ((5, 8), (8, 6)), ((40, 8), (8, 40))):
+        x = sz.cast(sz.tensor(np.arange(np.prod(shape), dtype=np.int16).reshape(shape)), whole)
+        y = sz.cast(sz.tensor(np.resize(np.array(values, np.float32), other)), dtype)
+        with sz.promotion("torch_npu"):  # which has integers of these
+            found = sz.matmul(x, y)
+        assert found.dtype.name == whole
+        wanted = sz.matmul(x, sz.cast(y, whole))
+        assert np.array_equal(found.numpy(), wanted.numpy())

@@ -12,9 +12,11 @@
 namespace suanzi {
 namespace {
 
-// Whether an operand must be rounded to the promoted dtype before it is widened again.
+// Whether an operand must be converted to the promoted dtype before it is widened again. Integers wrap in any of their
+// dtypes, but a float becomes the nearest end of the one that it is converted to.
 bool rounds(Dtype source, Dtype promoted, Dtype operand) {
-  if (source == promoted || promoted == operand || facts(promoted).is_integer()) return false;
+  if (source == promoted || promoted == operand) return false;
+  if (facts(promoted).is_integer()) return facts(source).is_inexact();
   return !holds_exactly(part_of(promoted), part_of(source));
 }
 
