@@ -248,7 +248,7 @@ def test_the_kit_has_cases_of_it_and_it_passes(tree: Path) -> None:
 
 def test_the_tests_of_all_operators_have_it_and_pass(tree: Path) -> None:
     files = """standard/test_registry standard/test_coverage release/test_reference
-        together/test_functions together/test_levels interface/test_written interface/test_statuses
-        sparse_tensors/test_elementwise"""
+        together/test_functions together/test_levels faces/interface/test_written
+        faces/interface/test_statuses tensors/sparse/test_elementwise"""
     options = ["-q", "-p", "no:cacheprovider", "-n", "0", "-k", "erf] or current or every_function"]
     run(tree, "-m", "pytest", *options, *(f"tests/{file}.py" for file in files.split()))

@@ -59,7 +59,16 @@ def suite(tmp_path: Path) -> Path:
 
 def run(suite: Path, *options: str) -> str:
     """Return what pytest prints of the folder's tests, of which some fail."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:benchmark",
+        *options,
+    ]
     done = subprocess.run(command, cwd=suite, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout

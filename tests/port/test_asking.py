@@ -95,7 +95,7 @@ def test_the_list_of_suanzi_against_itself() -> None:
 
 def test_what_takes_a_shape_is_not_asked() -> None:
     """Paddle's `ones` of a tensor would take it for a shape; its dtypes are those of shapes."""
-    asker = Path(lists.__file__).parent / "recorders" / "ask_dtypes.py"
+    asker = Path(lists.__file__).parent / "probes" / "ask_dtypes.py"
     names = {name for name, *_ in runpy.run_path(str(asker))["rows"]("paddle")}
     assert {"add", "softmax", "one_hot", "erfinv"} <= names
     assert not {"ones", "zeros", "full", "rand"} & names

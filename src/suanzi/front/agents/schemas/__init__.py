@@ -1,7 +1,7 @@
 """JSON Schemas of what commands print with ``--json``, and of what the tools of MCP return.
 
 >>> schema("judge")["title"]
-'suanzi judge --json'
+'suanzi-judge/1'
 """
 
 from __future__ import annotations
