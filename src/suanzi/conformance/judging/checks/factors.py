@@ -292,6 +292,8 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
     if problem:
         return problem
     step, tiny = allowance(dtype, max(m, n)), smallest(dtype) * max(m, n)
+    # With two bits zeros would be near enough; U, S and V rounded once are off by (1 + 1/8)**3 - 1.
+    share = min(2 * step, Fraction(3, 4))
     all_of = zip(matrices(mat), matrices(u), matrices(s), matrices(v), strict=True)
     for b, (a, one_u, one_s, one_v) in enumerate(all_of):
         size = norm(a)
@@ -305,7 +307,7 @@ def svd_factors(arguments: Arguments, outputs: Sequence[Any], facts: Facts) -> s
         if thin and not small:  # what is off the diagonal is zero, and has no partner
             one_s = _picked(one_s, (k, k), lambda i, j: True)
         off = plus(times(times(one_u, one_s), adjoint(one_v)), a, -1).largest_part()
-        most = 2 * step * size + tiny * (1 + size)
+        most = share * size + tiny * (1 + size)
         problem = problem or over("U S V^H - mat", off, [most] * len(off), m)
         if "values" in facts:
             errors = [abs(x - y) for x, y in zip(diagonal, facts["values"][b], strict=True)]
