@@ -126,7 +126,7 @@ def everywhere() -> dict[str, str]:
         if re.search(r"\b(say|said)\b", file.read_text("utf-8")):
             found |= dict.fromkeys(in_code(file), str(file.relative_to(HOME)))
     for file in sorted(
-        [*HOME.rglob("*.j2"), *HOME.rglob("_pages/*.js"), *HOME.rglob("templates/*.js")]
+        [*HOME.rglob("*.j2"), *HOME.rglob("pages/*.js"), *HOME.rglob("templates/*.js")]
     ):
         found |= dict.fromkeys(in_template(file), str(file.relative_to(HOME)))
     return found

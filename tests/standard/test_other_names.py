@@ -1,14 +1,18 @@
 """The table of other libraries' names: what it writes runs, and gives what NumPy gives."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import suanzi as sz
-from suanzi.standard import interface, interfaces
+from suanzi.standard import interface, interfaces, other_names
 from suanzi.standard.other_names import LIBRARIES, Meaning, explained, meanings, read, table
 
 SQUARE = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.25], [0.5, 0.25, 2.0]])
@@ -229,3 +233,14 @@ def test_dir_shows_what_is_public():
     assert {"add", "tensor", "interface", "conformance"} <= shown
     assert not shown & {"loglp", "expml", "resolve", "registry"}
     assert {one.name for one in interfaces().values()} <= shown
+
+
+def test_a_recorder_without_suanzi_reads_the_tables_of_all_catalogues() -> None:
+    """It finds them by their place; without that of models, `conv1d` would be unknown."""
+    folder = str(Path(other_names.__file__).parent)
+    program = "import other_names; print(*(one.here for one in other_names.table()), sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": folder},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [str(one.here) for one in other_names.table()]

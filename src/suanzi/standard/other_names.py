@@ -84,7 +84,7 @@ class Meaning:
 def table() -> tuple[Meaning, ...]:
     """Return the tables of all catalogues, the standard's first."""
     here = Path(__file__).resolve().parent
-    found = [here, *sorted(path.parent for path in here.parent.glob(f"*/{FILE}"))]
+    found = [here, *sorted(path.parent for path in here.parent.glob(f"*/*/{FILE}"))]
     known = sys.modules.get("suanzi.standard.catalogues")  # not in the process of a recorder
     if known is not None:
         found += [Path(one.folder) for one in known.usable()]

@@ -181,7 +181,7 @@ def _words() -> set[str]:
     """Return every word of the code, of templates and of the data that comes with it."""
     found: set[str] = set()
     for file in HOME.rglob("*"):
-        if file.suffix in (".py", ".j2", ".js", ".txt", ".toml") and "_lang" not in file.parts:
+        if file.suffix in (".py", ".j2", ".js", ".txt", ".toml") and "lang" not in file.parts:
             found |= set(LETTERS.findall(file.read_text("utf-8").lower()))
     outputs = DATA / "judge.json"
     return found | set(LETTERS.findall(outputs.read_text("utf-8").lower()))
