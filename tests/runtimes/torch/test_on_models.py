@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import suanzi as sz
 from suanzi.ops import nn
+from suanzi.promote.registry import REGISTRY, function
+from suanzi.standard import record
 
 RNG = np.random.default_rng(11)
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.0, -3.0, 6.0, 1e30, -1e-30]
@@ -210,3 +213,31 @@ def test_pooling(device: str) -> None:
         same(nn.adaptive_max_pool1d_bwd, numbers(2, 3, size), x, size, device=device)
     y, g = numbers(2, 2, 5, 4, 3, special=True), numbers(2, 2, 2, 4, 2)
     same(nn.adaptive_max_pool3d_bwd, g, y, (2, None, 2), device=device)
+
+
+def of_one_operand() -> list[str]:
+    """Return the operators of models that take one operand and nothing else, and gradients."""
+
+    def needs(key: str) -> int:
+        parameters = inspect.signature(REGISTRY[key].function).parameters.values()
+        return sum(p.default is p.empty for p in parameters)
+
+    models = {key: record(key).operands for key in REGISTRY if key.startswith("nn:")}
+    one = {("x",), ("out_grad", "x")}
+    return [key for key, of in models.items() if of in one and needs(key) == len(of)]
+
+
+@pytest.mark.parametrize("rules", ["cann", "torch", "numpy"])
+@pytest.mark.parametrize("key", of_one_operand())
+def test_an_operand_of_bool_is_promoted_as_on_the_host(device: str, key: str, rules: str) -> None:
+    """Only a mask stays bool; the others are numbers of the result's dtype."""
+    x = sz.tensor([[True, False, True], [False, False, True]])
+    up = [sz.tensor(np.linspace(-1, 1, 6).reshape(2, 3))] * (len(record(key).operands) - 1)
+    with sz.promotion(rules):
+        try:
+            function(key)(*up, x)
+        except sz.StatusError as error:
+            with pytest.raises(type(error)):
+                function(key)(*[moved(one, device) for one in (*up, x)])
+        else:
+            same(function(key), *up, x, device=device)

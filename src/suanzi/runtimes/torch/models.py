@@ -134,7 +134,7 @@ def _wide(call: Call, name: str, x: Any, double: bool) -> Any:
     if is_number and target.kind == "float":
         made = number(x, target, call.place)
         return made.to(torch.float64) if double and target.bits == 32 else made
-    if not isinstance(x, torch.Tensor) or dt.kind == "bool":
+    if not isinstance(x, torch.Tensor) or (dt.kind == "bool" and name == "mask"):
         return x
     if name in _INDICES or (name == "target" and call.op.name.startswith(_OF_CLASSES)):
         return lanes(x, dt) if dt.kind == "float" else x
