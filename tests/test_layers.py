@@ -33,6 +33,7 @@ from rooms import (
 SOURCE = HOME / "src" / "suanzi"
 
 LOADED_BY_NAME = {
+    "base.public_paths": "what stands below a public path, by the name of its room",
     "conformance.cases": "the cases of a catalogue, and the modules of its own folder",
     "conformance.judging.checks": "the modules of its own folder",
     "conformance.subjects.kernel_tensors": "the framework of a kernel",

@@ -6,6 +6,8 @@ import importlib
 import pickle
 import pkgutil
 import re
+import subprocess
+import sys
 import types
 
 import pytest
@@ -98,6 +100,7 @@ DOOR = re.compile(
     r'"""The public path of :mod:`suanzi\.([\w.]+)\.(\w+)`: the same module by this name\."""\n\n'
     r"import sys\n\nfrom suanzi\.\1 import \2 as module\n"
     r"from suanzi\.\1\.\2 import \*  # noqa: F403\n\nsys\.modules\[__name__\] = module\n"
+    r'(\nif __name__ == "__main__":\n    sys\.exit\(module\.main\(\)\)\n)?'
 )
 
 
@@ -154,3 +157,23 @@ def test_misprints_are_names_of_the_interface_alone() -> None:
         if name not in right:
             with pytest.raises(AttributeError, match=r"sz\.\w+"):
                 getattr(sz, name)
+
+
+@pytest.mark.parametrize("name", ["nn.softmaxes", "array_api.linalg", "interface.structures"])
+def test_what_stands_below_a_public_path_is_no_second_copy(name: str) -> None:
+    top, _, below = name.partition(".")
+    room = importlib.import_module(f"suanzi.{top}")
+    own = importlib.import_module(f"{room.__name__}.{below}")
+    assert importlib.import_module(f"suanzi.{name}") is own
+    assert own.__spec__ is not None
+    assert own.__spec__.name == own.__name__ == f"{room.__name__}.{below}"
+    assert getattr(room, below) is own
+    with pytest.raises(ModuleNotFoundError, match=rf"{room.__name__}\.no_such"):
+        importlib.import_module(f"suanzi.{top}.no_such")
+
+
+@pytest.mark.parametrize("name", ["suanzi", "suanzi.cli"])
+def test_the_command_runs_as_a_module(name: str) -> None:
+    command = [sys.executable, "-m", name, "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(sz.__version__)

@@ -13,6 +13,7 @@ from suanzi._core import VERSION as __version__
 from suanzi._core import Storage, get_num_threads, set_num_threads
 from suanzi.base import forking as _forking  # noqa: F401 - a fork waits for imports
 from suanzi.base import forking as _forking_  # noqa: F401 - a fork waits for imports
+from suanzi.base import public_paths as _public_paths  # noqa: F401 - before they are used
 from suanzi.base.device import (
     Device,
     DeviceProvider,

@@ -6,3 +6,6 @@ from suanzi.front import cli as module
 from suanzi.front.cli import *  # noqa: F403
 
 sys.modules[__name__] = module
+
+if __name__ == "__main__":
+    sys.exit(module.main())
