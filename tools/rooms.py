@@ -152,11 +152,13 @@ def floors(house: Graph) -> Mapping[str, int]:
 
     def floor(room: str, above: tuple[str, ...]) -> int:
         if room not in found:
-            below = [floor(other, (*above, room)) for other in house[room] if other not in above]
+            below = [
+                floor(other, (*above, room)) for other in sorted(house[room]) if other not in above
+            ]
             found[room] = 1 + max(below, default=0)
         return found[room]
 
-    for room in house:
+    for room in sorted(house):
         floor(room, (room,))
     return found
 
