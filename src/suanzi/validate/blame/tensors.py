@@ -21,7 +21,7 @@ _PART = 1 << 20
 def dispatch_of(torch: Any) -> Any:
     """Return PyTorch's module of modes; raise where it has not all that blame uses.
 
-    Of what is missing besides, there is a warning, once.
+    Of what else is missing, there is one warning.
     """
     try:
         private_parts.need(
